@@ -1,0 +1,57 @@
+// Package api is the HTTP service: every route in one list, with its scope, its input and its
+// answers.
+//
+// It promises the contract's order of checks, strict input, and an answer that is never a
+// guess. It must never decide or deliver: that is intake and the workers.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"tidings"
+	"tidings/channels"
+	"tidings/internal/intake"
+	"tidings/internal/observe"
+	"tidings/internal/store"
+	"tidings/templates"
+)
+
+// Settings wire the API.
+type Settings struct {
+	Store     *store.Store
+	Intake    *intake.Intake
+	Catalogue func() (*templates.Catalogue, int64)
+	Publish   func(ctx context.Context, files map[string]string) (version int64, err error) // error: templates.Problems
+	Providers map[string]Provider
+	Lanes     []tidings.Lane
+	LaneMeter LaneMeter // nil in a process without workers
+	Ready     func(ctx context.Context) error
+	Draining  func() bool // true once shutdown has begun: posts answer 503
+	PublicURL string
+	Defaults  intake.Defaults
+	Version   string
+	Metrics   *observe.Metrics
+	Log       *slog.Logger
+	Now       func() time.Time // nil: time.Now
+}
+
+// A LaneMeter measures lanes in this process.
+type LaneMeter interface {
+	DrainPerSecond(lane tidings.Lane) float64
+	InFlight(lane tidings.Lane) int
+}
+
+// A Provider is a configured provider as the API knows it.
+type Provider struct {
+	Name     string
+	Type     string
+	Channel  tidings.Channel
+	Receipts channels.ReceiptReader // nil: it does not call back
+	Tokens   bool                   // addresses name it
+}
+
+// New is the handler of the whole service.
+func New(s Settings) http.Handler { panic("not built") }

@@ -1,0 +1,247 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// An Acceptance is one notification to be written, with all that the decision gave. Addresses
+// of the decision that the log does not have yet come in NewAddresses.
+type Acceptance struct {
+	Notification tidings.Notification
+	User         *tidings.User // as it shall be; nil: as it is. An unknown user is made either way
+	NewAddresses []tidings.Address
+	OldAddresses []tidings.AddressID // addresses that the user's new fields retire
+	Dedupe       *Dedupe
+	Deliveries   []NewDelivery
+	Holds        []tidings.Hold
+	Release      *tidings.Hold // the hold that this acceptance consumes: Notification exists then, and only deliveries, holds and decisions are added
+}
+
+// Dedupe is the memory of an accepted request.
+type Dedupe struct {
+	Hash      [32]byte // of the canonical request without its key
+	ExpiresAt time.Time
+}
+
+// A NewDelivery is a delivery to be written; its ordinal is its place, after those that exist.
+type NewDelivery struct {
+	Lane    tidings.Lane
+	Address tidings.AddressID
+	Status  tidings.Status // Queued or Parked
+	DueAt   time.Time      // the stamp, or when it may enter its lane
+}
+
+// Accepted is what became of one Acceptance.
+type Accepted struct {
+	ID         tidings.NotificationID // the first one's, when Duplicate or Conflict
+	Duplicate  bool                   // the same request was accepted before
+	Conflict   bool                   // another request was accepted under the same key
+	Consumed   bool                   // the hold to release was gone: nothing was written
+	Deliveries []tidings.DeliveryID   // in the order of Acceptance.Deliveries
+}
+
+// A ClaimRequest asks to take deliveries of one lane for sending.
+type ClaimRequest struct {
+	Lane  tidings.Lane
+	IDs   []tidings.DeliveryID
+	Now   time.Time
+	Lease time.Duration
+	// Check is asked inside the transaction, with the rows locked: an empty status lets the
+	// claim pass, Parked puts it off until due, anything else ends it.
+	Check func(c *Claimed) (status tidings.Status, reason tidings.Reason, due time.Time)
+}
+
+// Claimed is a delivery with what is needed to check, render and send it.
+type Claimed struct {
+	Delivery     tidings.Delivery     // ClaimNo and Tries are the new ones once claimed
+	Notification tidings.Notification // Data is open
+	User         tidings.User
+	Address      tidings.Address // as it is now; zero Status: deleted
+	Preferences  preferences.Preferences
+	Suppressed   *preferences.Suppression
+}
+
+// A Result is what a claim came to. The transition is fenced by Attempt.Number; the attempt is
+// kept in any case.
+type Result struct {
+	Attempt tidings.Attempt
+	Lane    tidings.Lane
+	Status  tidings.Status // what the delivery becomes if the claim still holds
+	Reason  tidings.Reason
+	DueAt   time.Time // for Parked and Unknown
+	Refund  bool      // the try does not count
+	Tried   []string  // providers tried since the last pause
+
+	Address tidings.AddressID
+	Effect  AddressEffect
+}
+
+// An AddressEffect is what a result does to the address.
+type AddressEffect struct {
+	Kind      EffectKind
+	DeadSince time.Time // Retire only what was registered before; zero: whatever
+}
+
+// EffectKind names an AddressEffect.
+type EffectKind string
+
+// The effects on an address.
+const (
+	EffectNone      EffectKind = ""
+	EffectOK        EffectKind = "ok"        // it worked: last_ok_at, strikes forgotten
+	EffectRetire    EffectKind = "retire"    // proven dead
+	EffectStrike    EffectKind = "strike"    // the second within 24 hours quarantines
+	EffectStrikeOut EffectKind = "strikeout" // the second within 24 hours retires
+	EffectSuppress  EffectKind = "suppress"  // the person said stop
+)
+
+// Recorded is what a Result came to.
+type Recorded struct {
+	Late    bool           // the claim was no longer held: kept as evidence
+	Status  tidings.Status // as it stands now
+	Retired bool           // the address was retired by this result
+}
+
+// A Return gives a claim back without a call having been made: parked until DueAt, the try refunded.
+type Return struct {
+	ID      tidings.DeliveryID
+	Lane    tidings.Lane
+	ClaimNo int
+	DueAt   time.Time
+}
+
+// Overdue is a row whose lease or wait for a receipt is over.
+type Overdue struct {
+	Delivery     tidings.Delivery // Status is Sending or Unknown
+	Provider     string           // of a sending row's claim, when known
+	Notification tidings.Notification
+}
+
+// A Resolution ends or retries a row that waited for a receipt in vain.
+type Resolution struct {
+	ID      tidings.DeliveryID
+	Lane    tidings.Lane
+	ClaimNo int
+	Status  tidings.Status // Parked, or Unknown with zero DueAt: given up
+	Reason  tidings.Reason
+	DueAt   time.Time
+}
+
+// LaneStats are the counts of one lane in the log.
+type LaneStats struct {
+	Parked  int       // waiting for their due time
+	Due     int       // parked and due, not in the lane yet
+	Queued  int       // in the lane
+	Sending int       // claimed
+	Unknown int       // waiting for a receipt
+	Oldest  time.Time // due time of the oldest parked-due or queued delivery; zero: none
+	NextDue time.Time // earliest due time of what is parked; zero: none
+}
+
+// LaneState is what an operator set for a lane.
+type LaneState struct {
+	Lane   tidings.Lane
+	Paused bool
+	Since  time.Time
+}
+
+// Cancellation is what a cancel did.
+type Cancellation struct {
+	Cancelled  []tidings.DeliveryID
+	Cancelling []tidings.DeliveryID // in flight: not retried
+	Holds      int
+	Kept       []Kept
+}
+
+// Kept is a delivery that a cancel could not stop.
+type Kept struct {
+	ID     tidings.DeliveryID
+	Status tidings.Status
+}
+
+// Trail is all that is known of one notification.
+type Trail struct {
+	Notification tidings.Notification // Data is nil when sensitive
+	Deliveries   []TrailDelivery
+	Holds        []tidings.Hold
+	Timeline     []Moment // what the other members do not tell, by time
+}
+
+// TrailDelivery is a delivery with its attempts and receipts.
+type TrailDelivery struct {
+	tidings.Delivery
+	Provider string // of the address
+	Attempts []tidings.Attempt
+	Receipts []tidings.Receipt
+}
+
+// A Moment is an entry of the timeline.
+type Moment struct {
+	At       time.Time
+	Kind     string             // held, released, address_retired, address_moved, cancelled, redriven, expired
+	Delivery tidings.DeliveryID // zero: the notification as a whole
+	Text     string
+}
+
+// A Filter selects notifications, newest first. Zero members select all.
+type Filter struct {
+	App       string
+	UserID    string
+	Type      string
+	DedupeKey string
+	Status    tidings.NotificationStatus
+	Channel   tidings.Channel
+	Reason    tidings.Reason
+	Since     time.Time
+	Until     time.Time
+	Before    tidings.NotificationID // page on: only older ones
+	Limit     int
+}
+
+// Listed is a notification with its status and reach, without its trail.
+type Listed struct {
+	Notification tidings.Notification
+	Status       tidings.NotificationStatus
+}
+
+// A Key is an API key without its secret.
+type Key struct {
+	ID        string // tid_live_… or tid_test_…
+	App       string
+	Hash      [32]byte // SHA-256 of the secret
+	Scopes    []string
+	Test      bool
+	CreatedAt time.Time
+	RevokedAt time.Time
+}
+
+// Catalog is one stored version of the catalogue.
+type Catalog struct {
+	Version   int64
+	Hash      string
+	Files     map[string]string
+	CreatedAt time.Time
+}
+
+// UserExport is everything held about a person, for the export.
+type UserExport struct {
+	User          tidings.User
+	Addresses     []tidings.Address
+	Preferences   preferences.Preferences
+	Suppressions  []preferences.Suppression
+	Notifications []tidings.Notification
+}
+
+// UserChange is a user as PUT: fields that go away retire their addresses.
+type UserChange struct {
+	ID         string
+	Locale     string
+	Timezone   string
+	Email      string
+	Phone      string
+	Attributes json.RawMessage
+}

@@ -1,0 +1,170 @@
+package tidings
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A User is the person to be told something. Users are shared by all apps of a deployment.
+type User struct {
+	ID         string
+	Locale     string // BCP 47; empty: the deployment's default
+	Timezone   string // IANA name; empty: the deployment's default
+	Email      string
+	Phone      string // E.164
+	Attributes json.RawMessage
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// AddressStatus says whether an address may be used.
+type AddressStatus string
+
+// The statuses of an address.
+const (
+	AddressActive      AddressStatus = "active"
+	AddressQuarantined AddressStatus = "quarantined" // two suspicious refusals; registering it again lifts it
+	AddressRetired     AddressStatus = "retired"     // proven dead, deleted, or moved to another user
+)
+
+// An Address is one place where a user can be reached.
+type Address struct {
+	ID           AddressID
+	UserID       string
+	Channel      Channel
+	Provider     string // configured provider name of a push token; empty elsewhere
+	Value        string // token, e-mail address, phone number or URL
+	Status       AddressStatus
+	Reason       Reason // why it is not active
+	Strikes      int    // suspicious refusals since it last worked or was registered
+	StruckAt     time.Time
+	RegisteredAt time.Time
+	LastOKAt     time.Time
+	RetiredAt    time.Time
+}
+
+// A Notification is the record of one event for one user, with the decision taken.
+type Notification struct {
+	ID             NotificationID
+	App            string
+	Test           bool // posted with a test key: no provider is called
+	Type           string
+	UserID         string
+	Category       string
+	CatalogVersion int64
+	DedupeKey      string
+	CollapseKey    string
+	Data           json.RawMessage // as posted; sealed at rest when Sensitive
+	Sensitive      bool
+	Decisions      []Decision
+	AcceptedAt     time.Time
+	ExpiresAt      time.Time
+	CancelledAt    time.Time // the mark of a cancel; deliveries in flight are not retried after it
+}
+
+// An Action is what was decided for one channel.
+type Action string
+
+// The actions.
+const (
+	ActionSend     Action = "send"
+	ActionHold     Action = "hold"
+	ActionSuppress Action = "suppress"
+)
+
+// A Decision is what was decided for one channel of a notification.
+type Decision struct {
+	Channel   Channel   `json:"channel"`
+	Action    Action    `json:"action"`
+	Addresses int       `json:"addresses,omitzero"` // how many, when sending
+	Reason    Reason    `json:"reason,omitzero"`    // why, when holding or suppressing
+	Until     time.Time `json:"until,omitzero"`     // when to decide again, when holding
+	At        time.Time `json:"at,omitzero"`
+
+	To []Address `json:"-"` // the addresses, when sending
+}
+
+// A Hold is a decision postponed to a time.
+type Hold struct {
+	ID           HoldID
+	Notification NotificationID
+	Channel      Channel
+	Reason       Reason
+	Until        time.Time
+	State        HoldState
+}
+
+// HoldState says what became of a hold.
+type HoldState string
+
+// The states of a hold.
+const (
+	HoldWaiting   HoldState = "waiting"
+	HoldReleased  HoldState = "released"
+	HoldCancelled HoldState = "cancelled"
+)
+
+// A Delivery is a notification on one channel to one address, through one lane.
+type Delivery struct {
+	ID         DeliveryID
+	Channel    Channel
+	Lane       Lane
+	AddressID  AddressID
+	Address    string // as stored; mask it before showing
+	Status     Status
+	Reason     Reason
+	DueAt      time.Time // zero: finished
+	ClaimNo    int       // rises at every claim: the fence
+	Tries      int       // what the retry budget counts
+	Tried      []string  // providers tried since the last pause
+	QueuedAt   time.Time
+	FinishedAt time.Time
+
+	OpenedAt, ClickedAt, ReadAt, ComplainedAt, UnsubscribedAt time.Time
+}
+
+// An Attempt is one provider call for a delivery.
+type Attempt struct {
+	Delivery   DeliveryID
+	Number     int // the claim's number
+	Late       bool
+	Provider   string
+	StartedAt  time.Time
+	EndedAt    time.Time
+	Outcome    Outcome
+	HTTPStatus int
+	Code       string // the provider's own code
+	Text       string // the provider's own words, without secrets or addresses
+	RetryAt    time.Time
+	Ref        string // the provider's reference, by which receipts find the attempt
+	Refused    bool   // accepted, then refused by a receipt
+	Delivered  bool   // a receipt says that it arrived
+}
+
+// ReceiptStatus is what a provider reports after it accepted.
+type ReceiptStatus string
+
+// The statuses of a receipt. Those from ReceiptOpened on are engagement and never change a delivery's status.
+const (
+	ReceiptAccepted   ReceiptStatus = "accepted"  // queued at the provider
+	ReceiptSent       ReceiptStatus = "sent"      // handed to the carrier
+	ReceiptDelivered  ReceiptStatus = "delivered" // arrived
+	ReceiptFailed     ReceiptStatus = "failed"    // will not arrive
+	ReceiptBounced    ReceiptStatus = "bounced"   // refused by the far end
+	ReceiptOpened     ReceiptStatus = "opened"
+	ReceiptClicked    ReceiptStatus = "clicked"
+	ReceiptComplained ReceiptStatus = "complained"
+)
+
+// A Receipt is what a provider or client reports about an attempt after it was accepted.
+type Receipt struct {
+	Provider   string     // configured name
+	Ref        string     // the provider's reference
+	Delivery   DeliveryID // when the callback carries it; else found by Ref
+	Attempt    int        // when the callback carries it; 0: found by Ref
+	Status     ReceiptStatus
+	Outcome    Outcome // for failed and bounced: which fault it amounts to
+	Code       string
+	At         time.Time // the provider's time; else when it arrived
+	ReceivedAt time.Time
+}
