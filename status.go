@@ -20,6 +20,9 @@ const (
 	Dead       Status = "dead"       // needs a person
 )
 
+// Retrying is how a delivery shows that waits for another try; it is never stored.
+const Retrying Status = "retrying"
+
 // A NotificationStatus sums up the deliveries and holds of a notification.
 type NotificationStatus string
 

@@ -107,11 +107,3 @@ func (s *Store) SetLanePaused(ctx context.Context, lane tidings.Lane, paused boo
 func (s *Store) Cancel(ctx context.Context, app string, id tidings.NotificationID, now time.Time) (Cancellation, error) {
 	panic("not built")
 }
-
-// Trail is all that is known of a notification; ErrNotFound as in Cancel.
-func (s *Store) Trail(ctx context.Context, app string, id tidings.NotificationID) (*Trail, error) {
-	panic("not built")
-}
-
-// List pages through notifications, newest first.
-func (s *Store) List(ctx context.Context, f Filter) ([]Listed, error) { panic("not built") }
