@@ -1,0 +1,77 @@
+package arch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A room says which packages may use some foreign modules.
+type room struct {
+	imports []string // import paths and all below them
+	in      []string // packages, as in layer
+	tests   []string // packages whose tests may too
+	reason  string
+}
+
+var rooms = []room{
+	{[]string{"database/sql", "github.com/jackc/pgx", "modernc.org/sqlite"},
+		[]string{"internal/store", "internal/store/*", "internal/testkit", "internal/faults"}, nil,
+		"SQL is spoken in one place, so one transaction is one verb of the store"},
+	{[]string{"github.com/nats-io", "github.com/synadia-io"},
+		[]string{"internal/lanes", "internal/testkit", "internal/faults"}, nil,
+		"the broker is transport: what leaves the lanes is ids and stamps"},
+	{[]string{"github.com/sideshow/apns2"}, []string{"channels/push/apns"}, nil,
+		"a vendor's SDK is known by its folder alone"},
+	{[]string{"firebase.google.com/go", "google.golang.org/api", "golang.org/x/oauth2"}, []string{"channels/push/fcm"}, nil,
+		"a vendor's SDK is known by its folder alone"},
+	{[]string{"github.com/twilio/twilio-go"}, []string{"channels/sms/twilio"}, nil,
+		"a vendor's SDK is known by its folder alone"},
+	{[]string{"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go"}, []string{"channels/sms/awssms", "channels/email/ses"}, nil,
+		"a vendor's SDK is known by its folder alone"},
+	{[]string{"github.com/wneessen/go-mail"}, []string{"channels/email/smtp"}, nil,
+		"a vendor's SDK is known by its folder alone"},
+	{[]string{"github.com/spf13/cobra"}, []string{"cmd/tidings"}, nil,
+		"the command line is a skin"},
+	{[]string{"github.com/danielgtaylor/huma"}, []string{"api"}, nil,
+		"it describes the API and nothing else"},
+	{[]string{"github.com/failsafe-go/failsafe-go"}, []string{"workers"}, nil,
+		"what to do about a sick provider is decided by the workers"},
+	{[]string{"github.com/prometheus/client_golang"}, []string{"internal/observe"}, []string{"api", "workers", "internal/intake", "internal/app"},
+		"metrics are one list, so their names and labels stay closed"},
+	{[]string{Module + "/channels/push", Module + "/channels/sms", Module + "/channels/email", Module + "/channels/inbox", Module + "/channels/webhook"},
+		[]string{"channels/all"}, nil,
+		"vendors are one visible list; nobody else names one"},
+}
+
+func foreignModulesStay(t *Tree) []Violation {
+	var found []Violation
+	for _, p := range t.Packages {
+		for _, f := range p.Files {
+			for _, imported := range f.Imports() {
+				for _, r := range rooms {
+					if r.refuses(p.Path, f.Test, imported) {
+						found = append(found, Violation{f.Name, fmt.Sprintf("imports %s, but %s", imported, r.reason)})
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+func (r room) refuses(pkg string, test bool, imported string) bool {
+	if !r.holds(imported) || matches(r.in, pkg) || test && matches(r.tests, pkg) {
+		return false
+	}
+	inner, own := within(imported)
+	return !own || inner != pkg // a package's own outer tests import it
+}
+
+func (r room) holds(imported string) bool {
+	for _, path := range r.imports {
+		if imported == path || strings.HasPrefix(imported, path+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package arch
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A layer says what the product files of some packages may import of this module.
+type layer struct {
+	packages []string // paths, or patterns of path.Match
+	may      []string // the same; "" is the root package
+	standard bool     // of other modules: the standard library only
+	reason   string
+}
+
+// vendors are the packages that speak one service's protocol each.
+var vendors = []string{"channels/push/*", "channels/sms/*", "channels/email/*", "channels/inbox", "channels/webhook"}
+
+// layers is the table of who may import whom. Every package has its row.
+var layers = []layer{
+	{[]string{""}, nil, true,
+		"the words are for everybody, so they bring nothing along"},
+	{[]string{"preferences"}, []string{""}, false,
+		"whether a user may be reached is decided from facts alone"},
+	{[]string{"templates"}, []string{""}, false,
+		"a catalogue is files; it knows neither users' wishes nor providers"},
+	{[]string{"channels"}, []string{""}, true,
+		"what a provider is must not lean on any of them"},
+	{vendors, []string{"", "channels"}, false,
+		"a vendor is one leaf: it can be added or dropped alone"},
+	{[]string{"channels/channeltest"}, []string{"", "channels"}, false,
+		"the suite knows the promise, not who keeps it"},
+	{[]string{"channels/simulator", "channels/simulator/*"}, []string{"", "channels", "channels/simulator", "channels/simulator/*"}, false,
+		"a simulator that shared code with the service would share its mistakes"},
+	{[]string{"channels/all"}, append([]string{"", "channels"}, vendors...), false,
+		"the one list of vendors"},
+	{[]string{"internal/observe"}, []string{""}, false,
+		"what an operator sees must not change what the service does"},
+	{[]string{"internal/lanes"}, []string{""}, false,
+		"the lanes carry ids; they cannot know what is in the log"},
+	{[]string{"internal/store"}, []string{"", "preferences"}, false,
+		"the log records decisions, it takes none"},
+	{[]string{"internal/intake"}, []string{"", "preferences", "templates", "internal/store", "internal/lanes", "internal/observe"}, false,
+		"notifications are made in one place, which sends nothing"},
+	{[]string{"workers"}, []string{"", "preferences", "templates", "channels", "internal/store", "internal/lanes", "internal/observe"}, false,
+		"workers deliver; they neither listen to callers nor make notifications"},
+	{[]string{"api", "api/*"}, []string{"", "preferences", "templates", "channels", "internal/store", "internal/observe", "internal/intake", "api/*"}, false,
+		"the API accepts; it never delivers, so it never sees a lane or a worker"},
+	{[]string{"internal/config"}, []string{"", "channels", "channels/all", "preferences", "templates", "api", "workers", "internal/intake", "internal/store", "internal/lanes", "internal/observe"}, false,
+		"every package owns its configuration; this one gathers"},
+	{[]string{"deploy/*"}, nil, true,
+		"what is embedded for operators is files"},
+	{[]string{"internal/app"}, []string{"", "*", "*/*", "*/*/*"}, false,
+		"the one place that knows all parts"},
+	{[]string{"cmd/tidings"}, []string{"", "api/client", "channels", "channels/all", "channels/simulator", "deploy/*", "templates", "internal/app", "internal/config", "internal/store"}, false,
+		"commands parse and call"},
+	{[]string{"internal/testkit", "internal/store/storetest", "internal/faults"}, []string{"", "*", "*/*", "*/*/*"}, false,
+		"what tests share may know what it tests"},
+	{[]string{"internal/arch"}, nil, true,
+		"the rules must stand apart from what they judge"},
+	{[]string{"internal/docs"}, nil, true,
+		"documents import nothing"},
+}
+
+func importsGoOneWay(t *Tree) []Violation {
+	var found []Violation
+	for _, p := range t.Packages {
+		if len(p.product()) == 0 {
+			continue
+		}
+		row, ok := layerOf(p.Path)
+		if !ok {
+			found = append(found, Violation{p.Files[0].Name, fmt.Sprintf("package %q has no row in the table of imports: say where it stands and why", p.Path)})
+			continue
+		}
+		for _, f := range p.product() {
+			found = append(found, row.judge(f)...)
+		}
+	}
+	return found
+}
+
+func (l layer) judge(f *File) []Violation {
+	var found []Violation
+	for _, imported := range f.Imports() {
+		inner, own := within(imported)
+		switch {
+		case own && !matches(l.may, inner):
+			found = append(found, Violation{f.Name, fmt.Sprintf("imports %s, but %s", imported, l.reason)})
+		case !own && l.standard && !standardLibrary(imported):
+			found = append(found, Violation{f.Name, fmt.Sprintf("imports %s, but may use the standard library only: %s", imported, l.reason)})
+		}
+	}
+	return found
+}
+
+func layerOf(pkg string) (layer, bool) {
+	for _, l := range layers {
+		if matches(l.packages, pkg) {
+			return l, true
+		}
+	}
+	return layer{}, false
+}
+
+// within is the path of an import relative to this module, if it is one of its packages.
+func within(imported string) (string, bool) {
+	if imported == Module {
+		return "", true
+	}
+	return strings.CutPrefix(imported, Module+"/")
+}
+
+func matches(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, pkg)
+		return ok && err == nil
+	})
+}
+
+// standardLibrary reports whether an import has no domain in its first element.
+func standardLibrary(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	return !strings.Contains(first, ".")
+}
+
+// forTests lists what only tests may import, besides the packages of the same kind.
+var forTests = []string{"internal/testkit", "internal/store/storetest", "internal/faults", "internal/arch", "channels/channeltest"}
+
+func productsLeaveTestsAlone(t *Tree) []Violation {
+	var found []Violation
+	for _, p := range t.Packages {
+		if matches(forTests, p.Path) {
+			continue
+		}
+		for _, f := range p.product() {
+			for _, imported := range f.Imports() {
+				if inner, own := within(imported); own && matches(forTests, inner) || imported == "testing" {
+					found = append(found, Violation{f.Name, "imports " + imported + ", which is for tests"})
+				}
+			}
+		}
+	}
+	return found
+}
