@@ -8,14 +8,24 @@ package lanes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"tidings"
 )
 
-// ErrUnavailable says that the broker does not answer.
-var ErrUnavailable = errors.New("broker is not available")
+// The errors that callers tell apart.
+var (
+	ErrUnavailable = errors.New("broker is not available") // the broker does not answer
+	ErrFull        = errors.New("lane is full")            // the lane holds as much as it may
+)
 
 // Settings say where the broker is and which lanes there are.
 type Settings struct {
@@ -34,61 +44,105 @@ type Spec struct {
 }
 
 // Lanes is a connection to the broker. It is safe for concurrent use.
-type Lanes struct{}
+type Lanes struct {
+	log    *slog.Logger
+	server *server // nil: the broker is external
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	lanes  map[tidings.Lane]*lane
+	misses atomic.Int32 // publishes in a row that the broker did not answer
+
+	stop context.CancelFunc // ends the supervisor
+	done sync.WaitGroup     // waits for it
+}
+
+// A lane is one stream with its one consumer.
+type lane struct {
+	Spec
+	stream   jetstream.Stream
+	consumer jetstream.Consumer
+	room     atomic.Int64
+	closed   atomic.Bool
+
+	mending sync.Mutex // one caller at a time makes what is missing
+}
+
+func (l *lane) streamName() string { return "tidings-" + strings.ReplaceAll(string(l.Lane), ".", "-") }
+func (l *lane) subject() string    { return "tidings.lane." + string(l.Lane) }
+
+// The consumer has the same name for ever: a work queue hands over what is unacknowledged only
+// to the consumer that it was handed out by.
+const consumerName = "workers"
 
 // Open starts or reaches the broker and makes the streams and consumers that are missing.
-func Open(ctx context.Context, s Settings) (*Lanes, error) { panic("not built") }
-
-// Close drains the connection and stops an embedded server.
-func (l *Lanes) Close() error { panic("not built") }
-
-// Healthy reports whether the broker stores and answers.
-func (l *Lanes) Healthy(ctx context.Context) error { panic("not built") }
-
-// Publish puts deliveries into a lane under one stamp: alone at urgent priority, else up to 50
-// an entry. It gives back the ids that are not known to be stored; err says why.
-func (l *Lanes) Publish(ctx context.Context, lane tidings.Lane, stamp time.Time, ids []tidings.DeliveryID) (failed []tidings.DeliveryID, err error) {
-	panic("not built")
+func Open(ctx context.Context, s Settings) (*Lanes, error) {
+	l := &Lanes{log: s.Log, lanes: make(map[tidings.Lane]*lane, len(s.Lanes))}
+	for _, spec := range s.Lanes {
+		l.lanes[spec.Lane] = &lane{Spec: spec}
+	}
+	if s.URL == "" {
+		server, err := startServer(s)
+		if err != nil {
+			return nil, err
+		}
+		l.server = server
+	}
+	if err := l.open(ctx, s.URL); err != nil {
+		l.shutdown()
+		return nil, err
+	}
+	if l.server != nil {
+		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+		l.stop = stop
+		l.done.Go(func() { l.supervise(ctx) })
+	}
+	return l, nil
 }
 
-// An Entry is what a lane hands out: ids under one stamp. It must be acknowledged, and kept
-// alive with Working while that takes longer than the lane's AckWait.
-type Entry struct {
-	Lane  tidings.Lane
-	Stamp time.Time
-	IDs   []tidings.DeliveryID
-	Times int // how often it was handed out, from 1
+func (l *Lanes) open(ctx context.Context, url string) (err error) {
+	if l.conn, err = l.connect(url); err != nil {
+		return err
+	}
+	l.js, err = jetstream.New(l.conn, jetstream.WithPublishAsyncTimeout(publishWait), jetstream.WithPublishAsyncMaxPending(maxPending))
+	if err != nil {
+		return fmt.Errorf("open lanes: %w", err)
+	}
+	for _, lane := range l.lanes {
+		lane.room.Store(int64(lane.MaxIDs))
+		if err := l.mend(ctx, lane); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Ack removes the entry from its lane.
-func (e *Entry) Ack() error { panic("not built") }
-
-// Working asks the broker for another AckWait.
-func (e *Entry) Working() error { panic("not built") }
-
-// Fetch waits for entries, at most max of them, until the first comes or ctx ends; none and no error at its end.
-func (l *Lanes) Fetch(ctx context.Context, lane tidings.Lane, max int) ([]*Entry, error) {
-	panic("not built")
+// Close ends the connection and stops an embedded server. Entries in hand stay with the
+// broker, which hands them out again.
+func (l *Lanes) Close() error {
+	if l.stop != nil {
+		l.stop()
+		l.done.Wait()
+	}
+	l.shutdown()
+	return nil
 }
 
-// A Depth is how full a lane is.
-type Depth struct {
-	Entries int // stored, handed out or not
-	InHand  int // handed out and not acknowledged
+func (l *Lanes) shutdown() {
+	if l.conn != nil {
+		_ = l.conn.FlushTimeout(flushWait) // acknowledgements on their way; without them entries come again and find nothing to do
+		if l.js != nil {
+			l.js.CleanupPublisher()
+		}
+		l.conn.Close()
+	}
+	if l.server != nil {
+		l.server.stop()
+	}
 }
 
-// Depth counts the entries of a lane.
-func (l *Lanes) Depth(ctx context.Context, lane tidings.Lane) (Depth, error) { panic("not built") }
-
-// Horizon is the stamp of the first entry not handed out yet; now when there is none.
-func (l *Lanes) Horizon(ctx context.Context, lane tidings.Lane, now time.Time) (time.Time, error) {
-	panic("not built")
+func (l *Lanes) lane(name tidings.Lane) (*lane, error) {
+	if lane := l.lanes[name]; lane != nil {
+		return lane, nil
+	}
+	return nil, fmt.Errorf("there is no lane %q", name)
 }
-
-// Room is about how many more deliveries a lane takes now; 0 while it is paused. It costs no
-// round trip: it is the last count less what was published since.
-func (l *Lanes) Room(lane tidings.Lane) int { panic("not built") }
-
-// Gauge tells Room what the dispatcher counted: how many deliveries are queued in the lane,
-// and whether it is closed to direct publishing (paused, or a backlog waits in the log).
-func (l *Lanes) Gauge(lane tidings.Lane, queued int, closed bool) { panic("not built") }
