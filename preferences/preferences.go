@@ -1,6 +1,6 @@
 // Package preferences decides whether an event may reach a user, where and when.
 //
-// It promises that Decide and Recheck are pure: the same facts and the same instant give the
+// It promises that Decide and Check are pure: the same facts and the same instant give the
 // same answer. It must never read a clock, a database or a network.
 package preferences
 
@@ -18,10 +18,36 @@ type Preferences struct {
 	Version    int64                    `json:"version"`
 }
 
-// A Choice is what a user wants of one category: all of it, or channel by channel.
+// A Choice is what a user wants of one category. A channel named here goes before All.
 type Choice struct {
 	All      *bool
 	Channels map[tidings.Channel]bool
+}
+
+// allows reports whether the choice lets a channel through; silence is consent.
+func (c Choice) allows(channel tidings.Channel) bool {
+	if on, named := c.Channels[channel]; named {
+		return on
+	}
+	return c.All == nil || *c.All
+}
+
+// refuses says why the user does not want a category on a channel; an empty reason means that
+// they do not refuse it. Nobody can refuse what is critical.
+func (p *Preferences) refuses(kind tidings.CategoryKind, category string, channel tidings.Channel) tidings.Reason {
+	if kind == tidings.Critical {
+		return ""
+	}
+	if p.All != nil && !*p.All {
+		return tidings.ReasonOptedOutAll
+	}
+	if on, named := p.Channels[channel]; named && !on {
+		return tidings.ReasonOptedOutChannel
+	}
+	if choice, named := p.Categories[category]; named && !choice.allows(channel) {
+		return tidings.ReasonOptedOutCategory
+	}
+	return ""
 }
 
 // A Suppression is a hard stop on an address value: the person said stop to a carrier, or mail to it bounced.
@@ -45,41 +71,5 @@ type Request struct {
 	Event     *tidings.EventType
 	Channels  []tidings.Channel // nil: all of the event type
 	SendAt    time.Time         // zero: at once
-	ExpiresAt time.Time
+	ExpiresAt time.Time         // zero: never
 }
-
-// Decide answers for each channel of the event type, in its order.
-func Decide(r Request, f Facts, now time.Time) []tidings.Decision { panic("not built") }
-
-// A Recheck is what is looked at again right before a provider is called.
-type Recheck struct {
-	Kind        tidings.CategoryKind
-	Category    string
-	Channel     tidings.Channel
-	Preferences Preferences
-	Address     tidings.Address // as it is now; Status empty: deleted
-	Owner       string          // the user the delivery is for
-	Suppressed  *Suppression
-	ExpiresAt   time.Time
-	Cancelled   bool
-}
-
-// Check says whether a delivery may still go out: an empty status means yes, else what it
-// ends as and why.
-func Check(r Recheck, now time.Time) (tidings.Status, tidings.Reason) { panic("not built") }
-
-// Patch applies a JSON merge patch (RFC 7396) to preferences; what it does not name stays.
-// critical says whether a category is critical or unknown to the catalogue. Errors are *PatchError.
-func (p Preferences) Patch(patch []byte, kind func(category string) (tidings.CategoryKind, bool)) (Preferences, error) {
-	panic("not built")
-}
-
-// A PatchError is a member of a patch that cannot be taken.
-type PatchError struct {
-	Code    string // invalid_input, category_critical or not_supported
-	Pointer string // RFC 6901
-	Detail  string
-}
-
-// Error is the detail.
-func (e *PatchError) Error() string { return e.Detail }
