@@ -7,8 +7,11 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 )
 
@@ -36,19 +39,88 @@ type Settings struct {
 	Dir    string
 	Secret [32]byte // seals sensitive data and keys the hashes of address values
 	Log    *slog.Logger
+	// Connector wraps the driver's connector, to put faults between the log and its database;
+	// nil: nothing between. A wrapped PostgreSQL connection must keep the method Conn() *pgx.Conn.
+	Connector func(driver.Connector) driver.Connector
 }
 
 // A Store is an open log. It is safe for concurrent use.
-type Store struct{}
+type Store struct {
+	engine engine
+	seal   *seal
+	log    *slog.Logger
+}
+
+// An engine is a database that runs transactions: sqlite or postgres.
+type engine interface {
+	// write runs fn in one transaction that is durable when write returns nil. fn may run more
+	// than once, so it begins by forgetting what an earlier run gathered. The end of ctx gives
+	// up a transaction that has not begun; one that has begun runs to its end.
+	write(ctx context.Context, c Class, fn func(t *tx) error) error
+	// read runs fn on one snapshot.
+	read(ctx context.Context, fn func(t *tx) error) error
+	// skew is how far this process's clock is ahead of the database's.
+	skew(ctx context.Context) (time.Duration, error)
+	close() error
+}
 
 // Open opens the log and brings its schema up to this binary's; a newer schema is refused.
-func Open(ctx context.Context, s Settings) (*Store, error) { panic("not built") }
+func Open(ctx context.Context, s Settings) (*Store, error) {
+	seal, err := newSeal(s.Secret)
+	if err != nil {
+		return nil, err
+	}
+	st := &Store{seal: seal, log: s.Log}
+	if st.log == nil {
+		st.log = slog.New(slog.DiscardHandler)
+	}
+	if s.Connector == nil {
+		s.Connector = func(c driver.Connector) driver.Connector { return c }
+	}
+	switch {
+	case s.URL == "":
+		st.engine, err = openSQLite(ctx, s.Dir, s.Connector)
+	case strings.HasPrefix(s.URL, "postgres://"), strings.HasPrefix(s.URL, "postgresql://"):
+		st.engine, err = openPostgres(ctx, s.URL, s.Connector)
+	default:
+		err = errors.New("the URL must begin with postgres://, or be empty for SQLite")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return st, nil
+}
 
 // Close waits for running transactions and closes the log.
-func (s *Store) Close() error { panic("not built") }
+func (s *Store) Close() error { return s.engine.close() }
 
 // Ping reports whether the log can be read and written now.
-func (s *Store) Ping(ctx context.Context) error { panic("not built") }
+func (s *Store) Ping(ctx context.Context) error {
+	err := s.write(ctx, Urgent, func(t *tx) error {
+		_, err := t.exec("pulse", time.Now().UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ping store: %w", err)
+	}
+	return nil
+}
 
 // Skew is how far this process's clock is ahead of the database's; 0 on SQLite.
-func (s *Store) Skew(ctx context.Context) (time.Duration, error) { panic("not built") }
+func (s *Store) Skew(ctx context.Context) (time.Duration, error) {
+	d, err := s.engine.skew(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("compare clocks: %w", err)
+	}
+	return d, nil
+}
+
+// write runs fn in one transaction; see engine.write.
+func (s *Store) write(ctx context.Context, c Class, fn func(t *tx) error) error {
+	return s.engine.write(ctx, c, fn)
+}
+
+// read runs fn on one snapshot.
+func (s *Store) read(ctx context.Context, fn func(t *tx) error) error {
+	return s.engine.read(ctx, fn)
+}

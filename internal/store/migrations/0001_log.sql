@@ -195,3 +195,9 @@ CREATE TABLE lanes (
   name      TEXT PRIMARY KEY,
   paused_at BIGINT
 );
+
+-- One row that is written to learn whether writing works.
+CREATE TABLE pulse (
+  id BIGINT PRIMARY KEY,
+  at BIGINT NOT NULL
+);

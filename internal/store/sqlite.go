@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+const (
+	sqliteFile    = "tidings.db"
+	sqliteReaders = 4
+	// busyTimeout is how long SQLite waits for another process's write, such as the keys command's.
+	busyTimeout = 5 * time.Second
+)
+
+// sqliteEngine is one file with one writer and a few readers.
+type sqliteEngine struct {
+	db      *sql.DB
+	dialect *dialect
+	writer  *writer
+	readers chan *session // a reader is in here while nobody uses it
+}
+
+func openSQLite(ctx context.Context, dir string, wrap func(driver.Connector) driver.Connector) (_ *sqliteEngine, err error) {
+	d := sqliteDialect()
+	q, err := loadQueries(queryFiles, d)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := sqliteConnector(dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &sqliteEngine{db: sql.OpenDB(wrap(connector)), dialect: d, readers: make(chan *session, sqliteReaders)}
+	defer func() {
+		if err != nil {
+			_ = e.db.Close()
+		}
+	}()
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", sqliteFile, err)
+	}
+	writing := newSession(conn, q, d)
+	if err := e.migrate(ctx, writing); err != nil {
+		return nil, err
+	}
+	for range sqliteReaders {
+		conn, err := e.db.Conn(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("open a reader: %w", err)
+		}
+		if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 1"); err != nil {
+			return nil, fmt.Errorf("open a reader: %w", err)
+		}
+		e.readers <- newSession(conn, q, d)
+	}
+	e.writer = startWriter(writing)
+	return e, nil
+}
+
+// sqliteConnector makes the file, readable by its owner only, and says how to open it.
+func sqliteConnector(dir string) (driver.Connector, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data directory: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(dir, sqliteFile))
+	if err != nil {
+		return nil, fmt.Errorf("find data directory: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("make database file: %w", err)
+	}
+	_ = f.Close()
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(0)", "cache_size(-32768)",
+	}}.Encode()}
+	return sqlite.NewConnector(dsn.String())
+}
+
+func (e *sqliteEngine) migrate(ctx context.Context, s *session) error {
+	steps, err := loadMigrations(migrationFiles, e.dialect)
+	if err != nil {
+		return err
+	}
+	if err := begin(ctx, s); err != nil {
+		return err
+	}
+	if err := migrate(ctx, s, steps, time.Now()); err != nil {
+		_ = s.control(ctx, "ROLLBACK")
+		return err
+	}
+	return s.control(ctx, "COMMIT")
+}
+
+func (e *sqliteEngine) write(ctx context.Context, c Class, fn func(t *tx) error) error {
+	return e.writer.do(ctx, c, fn)
+}
+
+func (e *sqliteEngine) read(ctx context.Context, fn func(t *tx) error) error {
+	var s *session
+	select {
+	case s = <-e.readers:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a reader: %w", ctx.Err())
+	}
+	defer func() { e.readers <- s }()
+	ctx = context.WithoutCancel(ctx) // a context that can end costs a goroutine for every statement
+	if err := s.control(ctx, "BEGIN"); err != nil {
+		return e.dialect.explain(err)
+	}
+	err := fn(&tx{session: s, ctx: ctx})
+	if end := s.control(ctx, "ROLLBACK"); err == nil {
+		err = end
+	}
+	return e.dialect.explain(err)
+}
+
+func (e *sqliteEngine) skew(context.Context) (time.Duration, error) { return 0, nil }
+
+func (e *sqliteEngine) close() error {
+	e.writer.close()
+	var errs []error
+	for range sqliteReaders {
+		errs = append(errs, (<-e.readers).close())
+	}
+	errs = append(errs, e.writer.session.close(), e.db.Close())
+	return errors.Join(errs...)
+}
