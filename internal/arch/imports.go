@@ -38,6 +38,8 @@ var layers = []layer{
 		"the one list of vendors"},
 	{[]string{"internal/observe"}, []string{""}, false,
 		"what an operator sees must not change what the service does"},
+	{[]string{"internal/group"}, nil, true,
+		"many callers sharing one commit need no words of ours"},
 	{[]string{"internal/lanes"}, []string{""}, false,
 		"the lanes carry ids; they cannot know what is in the log"},
 	{[]string{"internal/store"}, []string{"", "preferences"}, false,

@@ -1,0 +1,49 @@
+# Targets are printed from the comments after ##.
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+FUZZTIME  ?= 10s # for each fuzz target
+FUZZIN    ?= .   # folder to look for fuzz targets in
+BENCHTIME ?= 1s  # for each benchmark
+TESTFLAGS ?=     # such as -run, -v, -count=1
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+BUILD   := go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
+
+.PHONY: help build demo test check race fuzz bench golden postgres
+
+help: ## print what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
+
+build: ## build bin/tidings
+	$(BUILD) -o bin/tidings ./cmd/tidings
+
+demo: build ## run the whole service on this machine, with simulated providers
+	bin/tidings demo
+
+test: postgres ## run every test, on SQLite and on PostgreSQL
+	go test $(strip $(TESTFLAGS)) ./...
+
+check: postgres ## format, vet, lint, rules of the house and short tests, within a minute
+	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w:"; echo "$$bad"; exit 1; }
+	go vet ./...
+	go tool -modfile=internal/tools/go.mod staticcheck ./...
+	go test ./internal/arch
+	go test -short ./...
+
+race: postgres ## run every test under the race detector
+	go test -race $(strip $(TESTFLAGS)) ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (10s), in FUZZIN (everywhere)
+	@.ci/fuzz $(strip $(FUZZTIME)) $(strip $(FUZZIN))
+
+bench: ## run every benchmark for BENCHTIME (1s)
+	go test -run '^$$' -bench . -benchmem -benchtime $(strip $(BENCHTIME)) ./...
+
+golden: postgres ## write the golden files anew; read the difference before you keep it
+	TIDINGS_GOLDEN=write go test -count=1 ./...
+
+# Tests start a PostgreSQL of their own, or use the one that TIDINGS_TEST_POSTGRES names.
+postgres:
+	@.ci/postgres
