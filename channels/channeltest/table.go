@@ -1,0 +1,81 @@
+package channeltest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"text/tabwriter"
+
+	"tidings"
+	"tidings/channels"
+)
+
+// faultTable compares what the provider makes of each answer with the golden table.
+func (h Harness) faultTable(t *testing.T, dir string) {
+	var got string
+	synctest.Test(t, func(t *testing.T) {
+		b := h.open(t, dir)
+		defer b.close()
+		got = b.classifyAll()
+	})
+	Golden(t, filepath.Join("testdata", "faults.golden"), got)
+}
+
+func (b *bench) classifyAll() string {
+	var table bytes.Buffer
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "# what it answers\t\twhat we make of it\t")
+	for _, a := range b.Answers {
+		b.rule(a.Do)
+		_, err := b.send(b.message(0))
+		name := a.Name
+		if name == "" {
+			name = a.Do.Reason
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t\n", a.Do.Status, name, describe(err))
+	}
+	_ = w.Flush()
+	return table.String()
+}
+
+func describe(err error) string {
+	if err == nil {
+		return string(tidings.OK)
+	}
+	e := channels.Classify(err)
+	text := string(e.Fault)
+	if e.Scope != "" {
+		text += " of the " + string(e.Scope)
+	}
+	if e.After > 0 {
+		text += ", again after " + e.After.String()
+	}
+	if !e.DeadSince.IsZero() {
+		text += ", dead since " + e.DeadSince.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return text
+}
+
+// Golden compares text with a golden file, or writes it with -update.
+func Golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; run with -update and read the diff.\n--- got\n%s--- want\n%s", path, got, want)
+	}
+}
