@@ -112,7 +112,7 @@ func (g *Group[T, R]) settle(b *batch[T, R]) {
 	if err == nil && len(results) != len(items) {
 		err = fmt.Errorf("flush gave %d results for %d items", len(results), len(items))
 	}
-	b.expected, b.ended = b.count+len(g.queue), time.Now()
+	b.expected, b.ended = min(b.count+len(g.queue), g.config.Max), time.Now()
 	for _, s := range b.submissions {
 		a := answer[R]{err: err}
 		if err == nil {
