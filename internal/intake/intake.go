@@ -7,64 +7,28 @@ package intake
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"log/slog"
 	"time"
 
 	"tidings"
+	"tidings/internal/group"
 	"tidings/internal/lanes"
 	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/templates"
 )
 
-// An Event is what an app posted, in its right form but not yet checked against the catalogue.
-type Event struct {
-	App         string
-	Test        bool
-	Type        string
-	User        UserPatch
-	Data        json.RawMessage // an object; nil is {}
-	DedupeKey   string
-	CollapseKey string
-	Channels    []tidings.Channel // nil: all of the event type
-	SendAt      time.Time
-	ExpiresIn   time.Duration // 0: the event type's
-	DryRun      bool
-	At          time.Time // of a dry run: the instant to decide for
-	Hash        [32]byte  // of the canonical request without its dedupe key
-}
-
-// A UserPatch names a user and the fields to merge into it; nil fields stay.
-type UserPatch struct {
-	ID         string
-	Locale     *string
-	Timezone   *string
-	Email      *string
-	Phone      *string
-	Attributes json.RawMessage // merged member by member (RFC 7396)
-}
-
-// A Result is what became of an event.
-type Result struct {
-	ID        tidings.NotificationID // zero for a dry run
-	Duplicate bool
-	Status    tidings.NotificationStatus
-	Decisions []tidings.Decision
-	Rendered  map[tidings.Channel]tidings.Content // of a dry run
-	Refusal   *Refusal                            // the event was not accepted
-}
-
-// A Refusal says why an event was not accepted, in the words of the API.
-type Refusal struct {
-	Code    string // unknown_event_type, missing_data, dedupe_conflict, lane_full, …
-	Pointer string // RFC 6901, relative to the event; empty: the whole
-	Detail  string
-	After   time.Duration // for lane_full, not_ready and quota_exceeded: when to try again
-}
-
-// Error is the detail.
-func (r *Refusal) Error() string { return r.Detail }
+// The bounds of what is under way at once.
+const (
+	roundEvents  = 500                  // events of one group commit
+	roundWait    = 2 * time.Millisecond // longest wait of a single event for others
+	waitingPosts = 4096                 // single events that wait for a group; further callers block
+	batchEvents  = 250                  // events of a batch in one commit, so that urgent work never waits long for the writer
+	batchesAtOne = 4                    // batches, dry runs and releases worked on at once
+	roundTimeout = 30 * time.Second     // for the facts and the commit of one round
+	retryAfter   = time.Second          // what callers are told while events cannot be taken
+)
 
 // Settings wire an Intake.
 type Settings struct {
@@ -88,24 +52,154 @@ type Defaults struct {
 }
 
 // An Intake accepts events. It is safe for concurrent use.
-type Intake struct{}
+type Intake struct {
+	Settings
+	urgent  *group.Group[post, outcome]
+	bulk    *group.Group[post, outcome]
+	outbox  *outbox
+	slots   chan struct{} // holds one for each batch, dry run or release under way
+	closing chan struct{} // closed by Close, once
+}
+
+// A post is an event on its way in.
+type post struct {
+	event *Event
+	began time.Time
+}
+
+// An outcome is what became of one event: a result, or an error when it is not known to be durable.
+type outcome struct {
+	result Result
+	err    error
+}
 
 // New starts an Intake; Close ends it.
-func New(s Settings) *Intake { panic("not built") }
+func New(s Settings) *Intake {
+	in := &Intake{
+		Settings: s,
+		outbox:   newOutbox(s),
+		slots:    make(chan struct{}, batchesAtOne),
+		closing:  make(chan struct{}),
+	}
+	bounds := group.Config{Max: roundEvents, Wait: roundWait, Queue: waitingPosts}
+	in.urgent = group.New(bounds, in.flush(store.Urgent))
+	in.bulk = group.New(bounds, in.flush(store.Background))
+	return in
+}
 
-// Close waits for the groups under way and refuses what comes later as not_ready.
-func (in *Intake) Close() { panic("not built") }
+// Close waits for the groups under way and refuses what comes later as not_ready. It is called once.
+func (in *Intake) Close() {
+	close(in.closing)
+	in.urgent.Close()
+	in.bulk.Close()
+	for range batchesAtOne {
+		in.slots <- struct{}{}
+	}
+	in.outbox.close()
+}
 
 // Post takes one event; it is grouped with others for the commit. An error means that it is not
 // known to be durable; a refusal is in the Result.
-func (in *Intake) Post(ctx context.Context, e Event) (Result, error) { panic("not built") }
-
-// PostBatch takes up to 1000 events, each for itself.
-func (in *Intake) PostBatch(ctx context.Context, events []Event) ([]Result, error) {
-	panic("not built")
+func (in *Intake) Post(ctx context.Context, e Event) (Result, error) {
+	if e.DryRun {
+		return first(in.PostBatch(ctx, []Event{e}))
+	}
+	o, err := in.groupOf(&e).Do(ctx, post{event: &e, began: time.Now()})
+	switch {
+	case errors.Is(err, group.ErrClosed):
+		return Result{Refusal: notReady()}, nil
+	case err != nil:
+		return Result{}, err
+	}
+	return o.result, o.err
 }
 
-// Release decides again about holds whose time has come and writes what follows.
-func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tidings.Notification, now time.Time) error {
-	panic("not built")
+// PostBatch takes up to 1000 events, each for itself. An error means that none of them is known
+// to be durable; one that alone is not is refused as not_ready.
+func (in *Intake) PostBatch(ctx context.Context, events []Event) ([]Result, error) {
+	began := time.Now()
+	release, err := in.slot(ctx)
+	if errors.Is(err, group.ErrClosed) {
+		return refuseAll(len(events)), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	results := make([]Result, 0, len(events))
+	var failed error
+	durable := false
+	for len(events) > 0 {
+		n := min(len(events), batchEvents)
+		for _, o := range in.round(ctx, in.classOf(events[:n]), posts(events[:n], began)) {
+			if o.err != nil {
+				failed, o.result = o.err, Result{Refusal: notReady()}
+			}
+			durable = durable || o.err == nil
+			results = append(results, o.result)
+		}
+		events = events[n:]
+	}
+	if !durable && failed != nil {
+		return nil, failed
+	}
+	return results, nil
+}
+
+// slot waits for its turn among the batches under way; release ends it.
+func (in *Intake) slot(ctx context.Context) (release func(), err error) {
+	select {
+	case <-in.closing:
+		return nil, group.ErrClosed
+	default:
+	}
+	select {
+	case in.slots <- struct{}{}:
+		return func() { <-in.slots }, nil
+	case <-in.closing:
+		return nil, group.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// flush is how a group takes the single events it collected.
+func (in *Intake) flush(class store.Class) func([]post) ([]outcome, error) {
+	return func(posts []post) ([]outcome, error) {
+		return in.round(context.Background(), class, posts), nil
+	}
+}
+
+// groupOf is the group that an event is committed with. Unknown types are refused there as well.
+func (in *Intake) groupOf(e *Event) *group.Group[post, outcome] {
+	catalogue, _ := in.Catalogue()
+	if t := catalogue.Events[e.Type]; t != nil && t.Priority == tidings.Urgent {
+		return in.urgent
+	}
+	return in.bulk
+}
+
+// classOf is the class of a batch: urgent when all of it is, else it waits as bulk does.
+func (in *Intake) classOf(events []Event) store.Class {
+	for i := range events {
+		if in.groupOf(&events[i]) == in.bulk {
+			return store.Background
+		}
+	}
+	return store.Urgent
+}
+
+func posts(events []Event, began time.Time) []post {
+	list := make([]post, len(events))
+	for i := range events {
+		list[i] = post{event: &events[i], began: began}
+	}
+	return list
+}
+
+func first(results []Result, err error) (Result, error) {
+	if err != nil {
+		return Result{}, err
+	}
+	return results[0], nil
 }

@@ -1,0 +1,81 @@
+package intake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tidings"
+)
+
+// retention is how long the detail of a notification is kept: it must be decided and expire within it.
+const retention = 30 * 24 * time.Hour
+
+// check refuses what the current catalogue does not allow.
+func (r *round) check() {
+	for n := range r.items {
+		i := &r.items[n]
+		if i.settled {
+			continue
+		}
+		i.kind = r.catalogue.Events[i.Type]
+		if refusal := r.allows(i); refusal != nil {
+			i.refuse(refusal)
+		}
+	}
+}
+
+func (r *round) allows(i *item) *Refusal {
+	if i.kind == nil {
+		return &Refusal{Code: "unknown_event_type", Pointer: "/type", Detail: fmt.Sprintf("the catalogue has no event type %q", i.Type)}
+	}
+	for n, c := range i.Channels {
+		if !slices.Contains(i.kind.Channels, c) {
+			return &Refusal{Code: "invalid_input", Pointer: fmt.Sprintf("/channels/%d", n),
+				Detail: fmt.Sprintf("%s is not sent by %q; channels can only narrow %s", i.Type, c, list(i.kind.Channels))}
+		}
+	}
+	if now := r.instant(i); i.SendAt.After(now) && r.expiry(i).Sub(now) >= retention {
+		return &Refusal{Code: "invalid_input", Pointer: "/send_at",
+			Detail: fmt.Sprintf("it would be of use until %s, but is kept only until %s", when(r.expiry(i)), when(now.Add(retention)))}
+	}
+	return nil
+}
+
+func when(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// instant is what an item is decided for.
+func (r *round) instant(i *item) time.Time {
+	if i.DryRun && !i.At.IsZero() {
+		return i.At
+	}
+	return r.now
+}
+
+// expiry is when an item is of no more use, counted from when it may be sent.
+func (r *round) expiry(i *item) time.Time {
+	from := r.instant(i)
+	if i.SendAt.After(from) {
+		from = i.SendAt
+	}
+	return from.Add(firstSet(i.ExpiresIn, i.kind.ExpiresIn, r.in.Defaults.ExpiresIn))
+}
+
+// firstSet is the first span that is set; none: a day.
+func firstSet(spans ...time.Duration) time.Duration {
+	for _, s := range spans {
+		if s > 0 {
+			return s
+		}
+	}
+	return 24 * time.Hour
+}
+
+func list(channels []tidings.Channel) string {
+	names := make([]string, len(channels))
+	for i, c := range channels {
+		names[i] = string(c)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,137 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tidings"
+	"tidings/internal/store"
+)
+
+// maxFailures is how many commits of a round may fail while the one bad item is searched: twice the
+// halvings of a full round.
+const maxFailures = 20
+
+// commit writes what is to be accepted and hands what is queued to the outbox.
+func (r *round) commit(ctx context.Context) {
+	var items []*item
+	var group []store.Acceptance
+	for n := range r.items {
+		if i := &r.items[n]; i.acceptance != nil {
+			items = append(items, i)
+			group = append(group, *i.acceptance)
+		}
+	}
+	w := writer{in: r.in, class: r.class}
+	accepted, errs := w.write(ctx, group)
+	for n, i := range items {
+		if errs[n] != nil {
+			i.fail(fmt.Errorf("store event: %w", errs[n]))
+			continue
+		}
+		i.accepted(accepted[n])
+	}
+	r.in.outbox.send(group, accepted, errs, r.now)
+}
+
+// accepted settles an item by what the log made of it.
+func (i *item) accepted(a store.Accepted) {
+	n := &i.acceptance.Notification
+	switch {
+	case a.ID != n.ID && (a.Duplicate || a.Conflict):
+		i.raced = true
+		i.replay(a.ID, a.Duplicate)
+	default: // written now, or by a commit whose answer was lost
+		i.settle(Result{ID: n.ID, Status: status(n.Decisions), Decisions: n.Decisions})
+	}
+}
+
+// A writer commits acceptances.
+type writer struct {
+	in       *Intake
+	class    store.Class
+	failures int
+}
+
+// write commits a group. When that fails for another reason than the log being unavailable, one
+// item may be the cause: the group is halved until the rest is written.
+func (w *writer) write(ctx context.Context, group []store.Acceptance) ([]store.Accepted, []error) {
+	errs := make([]error, len(group))
+	if len(group) == 0 {
+		return nil, errs
+	}
+	accepted, err := w.in.Store.Accept(ctx, w.class, group)
+	if err == nil && len(accepted) == len(group) {
+		return accepted, errs
+	}
+	if err == nil {
+		err = fmt.Errorf("log gave %d answers for %d notifications", len(accepted), len(group))
+	}
+	w.failures++
+	if len(group) == 1 || w.failures >= maxFailures || errors.Is(err, store.ErrUnavailable) || ctx.Err() != nil {
+		for n := range errs {
+			errs[n] = err
+		}
+		return make([]store.Accepted, len(group)), errs
+	}
+	half := len(group) / 2
+	left, leftErrs := w.write(ctx, group[:half])
+	right, rightErrs := w.write(ctx, group[half:])
+	return append(left, right...), append(leftErrs, rightErrs...)
+}
+
+// follow settles the items that wait for an earlier one with the same key. Where another process
+// was faster than that one, or it failed, they are taken through a round of their own.
+func (r *round) follow(ctx context.Context) {
+	var again []*item
+	var posts []post
+	for n := range r.items {
+		i := &r.items[n]
+		switch leader := i.leader; {
+		case leader == nil:
+		case leader.out.err != nil:
+			i.fail(leader.out.err)
+		case leader.raced:
+			again, posts = append(again, i), append(posts, post{event: i.Event, began: i.began})
+		case i.same(leader.Hash):
+			i.settle(leader.out.result)
+			i.out.result.Duplicate = true
+		default:
+			i.refuse(dedupeConflict())
+		}
+	}
+	if len(posts) == 0 {
+		return
+	}
+	next := r.in.newRound(r.class, posts)
+	next.run(ctx)
+	for n, i := range again {
+		i.settled, i.out = true, next.items[n].out
+	}
+}
+
+// describe adds to the results of duplicates how their notification stands. It is a courtesy: a
+// failure leaves the id alone, which is what callers need.
+func (r *round) describe(ctx context.Context) {
+	var ids []tidings.NotificationID
+	for n := range r.items {
+		if res := &r.items[n].out.result; res.Duplicate && res.Status == "" {
+			ids = append(ids, res.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	standings, err := r.in.Store.Standings(ctx, ids)
+	if err != nil {
+		r.in.Log.Warn("standing of repeated requests is not known", "error", err)
+		return
+	}
+	for n := range r.items {
+		res := &r.items[n].out.result
+		if s, ok := standings[res.ID]; ok && res.Duplicate && res.Status == "" {
+			res.Status, res.Decisions = s.Status, s.Decisions
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package intake
+
+import (
+	"errors"
+	"time"
+
+	"tidings"
+	"tidings/internal/lanes"
+	"tidings/internal/store"
+	"tidings/preferences"
+	"tidings/templates"
+)
+
+// decide decides the open items in their order. What one of them changes of a user counts for those after it.
+func (r *round) decide() {
+	for n := range r.items {
+		i := &r.items[n]
+		if i.settled || r.follows(i) {
+			continue
+		}
+		r.decideOne(i, n)
+		if i.acceptance != nil && i.remembers() {
+			r.keys[i.key()] = i
+		}
+	}
+}
+
+// follows reports whether an earlier item of the round is to be accepted under the same key.
+func (r *round) follows(i *item) bool {
+	if !i.remembers() {
+		return false
+	}
+	i.leader = r.keys[i.key()]
+	return i.leader != nil
+}
+
+// decideOne refuses an item, answers it if it is a dry run, or makes its acceptance.
+func (r *round) decideOne(i *item, n int) {
+	now := r.instant(i)
+	p, refusal := r.people[i.User.ID].with(i.User, now)
+	if refusal != nil {
+		i.refuse(refusal)
+		return
+	}
+	expires := r.expiry(i)
+	decisions := preferences.Decide(preferences.Request{Event: i.kind, Channels: i.Channels, SendAt: i.SendAt, ExpiresAt: expires}, p.facts, now)
+	// One microsecond apart, so that the ids of a round sort in the order of its events.
+	id := tidings.NewNotificationID(r.now.Add(time.Duration(n) * time.Microsecond))
+	rendered, refusal := r.render(i, templates.Input{Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id}, decisions)
+	if refusal != nil {
+		i.refuse(refusal)
+		return
+	}
+	if i.DryRun {
+		i.settle(Result{Status: status(decisions), Decisions: decisions, Rendered: rendered})
+		return
+	}
+	r.people[i.User.ID] = &p
+	a := &store.Acceptance{
+		Notification: tidings.Notification{
+			ID: id, App: i.App, Test: i.Test, Type: i.Type, UserID: i.User.ID, Category: i.kind.Category.Name,
+			CatalogVersion: r.version, DedupeKey: i.DedupeKey, CollapseKey: i.CollapseKey,
+			Data: i.Data, Sensitive: i.kind.Sensitive, Decisions: decisions, AcceptedAt: r.now, ExpiresAt: expires,
+		},
+	}
+	if i.remembers() {
+		window := firstSet(i.kind.DedupeWindow, r.in.Defaults.DedupeWindow)
+		a.Dedupe = &store.Dedupe{Hash: i.Hash, ExpiresAt: r.now.Add(window)}
+	}
+	p.into(a)
+	expand(a, i.kind.Priority, decisions, &r.room, r.now)
+	i.acceptance = a
+}
+
+// render proves that every channel which sends or holds will render. It keeps what a dry run shows.
+func (r *round) render(i *item, in templates.Input, decisions []tidings.Decision) (map[tidings.Channel]tidings.Content, *Refusal) {
+	var rendered map[tidings.Channel]tidings.Content
+	if i.DryRun {
+		rendered = make(map[tidings.Channel]tidings.Content, len(decisions))
+	}
+	for _, d := range decisions {
+		if d.Action == tidings.ActionSuppress {
+			continue
+		}
+		content, err := r.catalogue.Render(i.Type, d.Channel, in)
+		if err != nil {
+			return nil, unrenderable(err)
+		}
+		if i.DryRun {
+			rendered[d.Channel] = content
+		}
+	}
+	return rendered, nil
+}
+
+func unrenderable(err error) *Refusal {
+	var e *templates.RenderError
+	if errors.As(err, &e) {
+		return &Refusal{Code: e.Code, Pointer: e.Pointer, Detail: e.Error()}
+	}
+	return &Refusal{Code: "template_error", Detail: err.Error()}
+}
+
+// expand writes into an acceptance the deliveries and holds that decisions amount to.
+func expand(a *store.Acceptance, priority tidings.Priority, decisions []tidings.Decision, room *rooms, now time.Time) {
+	for n := range decisions {
+		d := &decisions[n]
+		switch d.Action {
+		case tidings.ActionSend:
+			// More addresses than a notification can have deliveries: the oldest are left out, and not counted as sent to.
+			d.To = d.To[max(0, len(d.To)-(tidings.MaxDeliveries-len(a.Deliveries))):]
+			d.Addresses = len(d.To)
+			lane := tidings.LaneOf(d.Channel, priority)
+			s := tidings.Parked
+			if room.take(lane, len(d.To)) {
+				s = tidings.Queued
+			}
+			for _, address := range d.To {
+				a.Deliveries = append(a.Deliveries, store.NewDelivery{Lane: lane, Address: address.ID, Status: s, DueAt: now})
+			}
+		case tidings.ActionHold:
+			a.Holds = append(a.Holds, tidings.Hold{
+				ID: tidings.NewHoldID(now), Notification: a.Notification.ID, Channel: d.Channel,
+				Reason: d.Reason, Until: d.Until, State: tidings.HoldWaiting,
+			})
+		}
+	}
+}
+
+// status is how a notification stands right after these decisions.
+func status(decisions []tidings.Decision) tidings.NotificationStatus {
+	best := tidings.NotificationSuppressed
+	for _, d := range decisions {
+		switch d.Action {
+		case tidings.ActionSend:
+			return tidings.NotificationAccepted
+		case tidings.ActionHold:
+			best = tidings.NotificationHeld
+		}
+	}
+	return best
+}
+
+// rooms is how much of each lane's room a round has not used yet.
+type rooms struct {
+	lanes *lanes.Lanes
+	left  map[tidings.Lane]int
+}
+
+// take takes room for n deliveries, if the lane has it. Once a lane has refused, it refuses for
+// the rest of the round, so that later events do not overtake earlier ones.
+func (r *rooms) take(lane tidings.Lane, n int) bool {
+	if r.left == nil {
+		r.left = map[tidings.Lane]int{}
+	}
+	left, asked := r.left[lane]
+	if !asked {
+		left = r.lanes.Room(lane)
+	}
+	if n > left {
+		r.left[lane] = 0
+		return false
+	}
+	r.left[lane] = left - n
+	return true
+}

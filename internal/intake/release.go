@@ -1,0 +1,133 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tidings"
+	"tidings/internal/store"
+	"tidings/preferences"
+)
+
+// Release decides again about holds whose time has come and writes what follows: deliveries,
+// another hold, or nothing but the reason. of are the notifications of the holds. A hold that
+// another process has taken is left alone. The error tells of holds that could not be released;
+// they stay as they are.
+func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tidings.Notification, now time.Time) error {
+	release, err := in.slot(ctx)
+	if err != nil {
+		return fmt.Errorf("release holds: %w", err)
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundTimeout)
+	defer cancel()
+	now = now.UTC().Truncate(time.Microsecond)
+	held := byID(of)
+	facts, err := in.Store.Facts(ctx, usersOf(of))
+	if err != nil {
+		return fmt.Errorf("release holds: load facts: %w", err)
+	}
+	room := rooms{lanes: in.Lanes}
+	groups := map[store.Class][]store.Acceptance{}
+	var failed []error
+	for n := range holds {
+		a, class, err := in.reconsider(&holds[n], held[holds[n].Notification], facts, &room, now)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("release hold %s: %w", holds[n].ID, err))
+			continue
+		}
+		groups[class] = append(groups[class], a)
+	}
+	for _, class := range []store.Class{store.Urgent, store.Background} {
+		failed = append(failed, in.write(ctx, class, groups[class], now)...)
+	}
+	return errors.Join(failed...)
+}
+
+// reconsider decides about one hold with the facts of now and the catalogue of then.
+func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map[string]*preferences.Facts, room *rooms, now time.Time) (store.Acceptance, store.Class, error) {
+	if n == nil {
+		return store.Acceptance{}, 0, errors.New("its notification is missing")
+	}
+	catalogue, err := in.Version(n.CatalogVersion)
+	if err != nil {
+		return store.Acceptance{}, 0, fmt.Errorf("load catalogue version %d: %w", n.CatalogVersion, err)
+	}
+	kind := catalogue.Events[n.Type]
+	if kind == nil {
+		return store.Acceptance{}, 0, fmt.Errorf("catalogue version %d has no event type %q", n.CatalogVersion, n.Type)
+	}
+	a := store.Acceptance{Notification: *n, Release: h}
+	a.Notification.Decisions = []tidings.Decision{in.redecide(h, n, kind, facts[n.UserID], now)}
+	expand(&a, kind.Priority, a.Notification.Decisions, room, now)
+	if kind.Priority == tidings.Urgent {
+		return a, store.Urgent, nil
+	}
+	return a, store.Background, nil
+}
+
+// redecide is the decision about the one channel of a hold. A cancel and the expiry win over all else.
+func (in *Intake) redecide(h *tidings.Hold, n *tidings.Notification, kind *tidings.EventType, facts *preferences.Facts, now time.Time) tidings.Decision {
+	none := tidings.Decision{Channel: h.Channel, Action: tidings.ActionSuppress, At: now}
+	switch {
+	case !n.CancelledAt.IsZero():
+		none.Reason = tidings.ReasonCancelled
+		return none
+	case !n.ExpiresAt.After(now):
+		none.Reason = tidings.ReasonExpired
+		return none
+	}
+	var f preferences.Facts
+	if facts != nil {
+		f = *facts
+	}
+	f.Providers = in.Providers
+	decisions := preferences.Decide(preferences.Request{Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt}, f, now)
+	for _, d := range decisions {
+		if d.Channel == h.Channel {
+			return d
+		}
+	}
+	none.Reason = tidings.ReasonNotRequested // the channel is not of the event type
+	return none
+}
+
+// write commits released holds and hands what is queued to the outbox.
+func (in *Intake) write(ctx context.Context, class store.Class, group []store.Acceptance, now time.Time) []error {
+	w := writer{in: in, class: class}
+	accepted, errs := w.write(ctx, group)
+	in.outbox.send(group, accepted, errs, now)
+	var failed []error
+	for n, err := range errs {
+		if err != nil {
+			failed = append(failed, fmt.Errorf("release hold %s: %w", group[n].Release.ID, err))
+			continue
+		}
+		if !accepted[n].Consumed {
+			in.countDecisions(group[n].Notification.Decisions)
+		}
+	}
+	return failed
+}
+
+func byID(list []tidings.Notification) map[tidings.NotificationID]*tidings.Notification {
+	m := make(map[tidings.NotificationID]*tidings.Notification, len(list))
+	for i := range list {
+		m[list[i].ID] = &list[i]
+	}
+	return m
+}
+
+func usersOf(list []tidings.Notification) []string {
+	var users []string
+	seen := map[string]bool{}
+	for i := range list {
+		if id := list[i].UserID; !seen[id] {
+			seen[id] = true
+			users = append(users, id)
+		}
+	}
+	return users
+}
