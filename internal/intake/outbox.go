@@ -18,6 +18,8 @@ const (
 	outboxParcels = 64              // commits that may wait to be published; further ones block
 )
 
+var errTooLate = errors.New("its time to be published is over")
+
 // An outbox publishes what was committed as queued, beside the next commit. What it cannot
 // publish it parks again, for the dispatcher to feed.
 type outbox struct {
@@ -79,7 +81,7 @@ func (o *outbox) send(group []store.Acceptance, accepted []store.Accepted, errs 
 }
 
 func (o *outbox) publish(p parcel) {
-	failed, err := p.ids, errors.New("too late")
+	failed, err := p.ids, errTooLate
 	deadline := p.stamp.Add(publishGrace)
 	if time.Now().Before(deadline) {
 		ctx, cancel := context.WithDeadline(context.Background(), deadline)
@@ -91,10 +93,9 @@ func (o *outbox) publish(p parcel) {
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	o.log.Warn("deliveries wait in the log, for their lane did not take them", "lane", p.lane, "deliveries", len(failed), "error", err)
-	// What timed out may still arrive: it is fed again only when it must have.
-	due := now
-	if errors.Is(err, context.DeadlineExceeded) {
-		due = now.Add(publishGrace)
+	due := now.Add(publishGrace) // without an answer it may still arrive: it is fed again only when it must have
+	if errors.Is(err, lanes.ErrFull) || errors.Is(err, errTooLate) {
+		due = now
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), roundTimeout)
 	defer cancel()
