@@ -1,0 +1,135 @@
+package preferences_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+func kinds(category string) (tidings.CategoryKind, bool) {
+	kind, known := map[string]tidings.CategoryKind{
+		"security": tidings.Critical, "orders": tidings.Transactional, "offers": tidings.Marketing,
+	}[category]
+	return kind, known
+}
+
+func read(t testing.TB, document string) preferences.Preferences {
+	t.Helper()
+	var p preferences.Preferences
+	if err := json.Unmarshal([]byte(document), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func write(t testing.TB, p preferences.Preferences) string {
+	t.Helper()
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestPatchTouchesOnlyWhatItNames(t *testing.T) {
+	cases := []struct{ why, before, patch, after string }{
+		{"the first choice", `{}`, `{"all":false}`, `{"all":false,"version":0}`},
+		{"nothing named, nothing changed", `{"all":true,"version":7}`, `{}`, `{"all":true,"version":7}`},
+		{"null takes a choice back", `{"all":false,"channels":{"sms":false}}`, `{"all":null}`, `{"channels":{"sms":false},"version":0}`},
+		{"one channel beside another", `{"channels":{"sms":false}}`, `{"channels":{"push":true}}`, `{"channels":{"push":true,"sms":false},"version":0}`},
+		{"null on a channel", `{"channels":{"sms":false,"push":false}}`, `{"channels":{"sms":null}}`, `{"channels":{"push":false},"version":0}`},
+		{"null on what is not there", `{}`, `{"channels":{"sms":null},"categories":{"orders":null}}`, `{"version":0}`},
+		{"null on all channels", `{"channels":{"sms":false,"push":false}}`, `{"channels":null}`, `{"version":0}`},
+		{"a channel of a category that is a bool keeps the bool as all", `{"categories":{"offers":false}}`,
+			`{"categories":{"offers":{"push":true}}}`, `{"categories":{"offers":{"all":false,"push":true}},"version":0}`},
+		{"a channel of a category keeps its neighbours", `{"categories":{"orders":{"email":false}}}`,
+			`{"categories":{"orders":{"push":true}}}`, `{"categories":{"orders":{"email":false,"push":true}},"version":0}`},
+		{"a category keeps its neighbours", `{"categories":{"orders":{"email":false}}}`,
+			`{"categories":{"offers":false}}`, `{"categories":{"offers":false,"orders":{"email":false}},"version":0}`},
+		{"a bool is all, so the category's channels stay", `{"categories":{"orders":{"email":false}}}`,
+			`{"categories":{"orders":true}}`, `{"categories":{"orders":{"all":true,"email":false}},"version":0}`},
+		{"an object with all alone is a bool", `{}`, `{"categories":{"orders":{"all":false}}}`, `{"categories":{"orders":false},"version":0}`},
+		{"the last choice taken back takes the category along", `{"categories":{"orders":{"email":false}}}`,
+			`{"categories":{"orders":{"email":null}}}`, `{"version":0}`},
+		{"all off whatever was chosen before", `{"categories":{"offers":{"push":true}}}`,
+			`{"categories":{"offers":{"all":false,"push":null}}}`, `{"categories":{"offers":false},"version":0}`},
+		{"a category that left the catalogue can be taken back", `{"categories":{"gone":false}}`, `{"categories":{"gone":null}}`, `{"version":0}`},
+		{"what is critical may be named as on", `{}`, `{"categories":{"security":true}}`, `{"categories":{"security":true},"version":0}`},
+		{"null on all categories", `{"categories":{"offers":false}}`, `{"categories":null}`, `{"version":0}`},
+	}
+	for _, c := range cases {
+		t.Run(c.why, func(t *testing.T) {
+			before := read(t, c.before)
+			kept := write(t, before)
+			after, err := before.Patch([]byte(c.patch), kinds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := write(t, after); got != c.after {
+				t.Errorf("after: %s, want %s", got, c.after)
+			}
+			if write(t, before) != kept {
+				t.Error("the patch changed what it was applied to")
+			}
+		})
+	}
+}
+
+func TestPatchRefusesWhatItCannotKeep(t *testing.T) {
+	cases := []struct{ why, patch, code, pointer string }{
+		{"a patch of no object would replace the document", `null`, "invalid_input", ""},
+		{"an array neither", `[]`, "invalid_input", ""},
+		{"not JSON", `{"all":`, "invalid_input", ""},
+		{"two documents", `{}{}`, "invalid_input", ""},
+		{"a name twice", `{"all":true,"all":false}`, "invalid_input", ""},
+		{"a name twice, deep", `{"categories":{"orders":{"push":true,"push":false}}}`, "invalid_input", ""},
+		{"an unknown member", `{"chanels":{}}`, "invalid_input", "/chanels"},
+		{"names are exact", `{"All":false}`, "invalid_input", "/All"},
+		{"the version is the caller's to take out", `{"version":3}`, "invalid_input", "/version"},
+		{"quiet hours", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, "not_supported", "/quiet_hours"},
+		{"all is no string", `{"all":"no"}`, "invalid_input", "/all"},
+		{"channels are an object", `{"channels":false}`, "invalid_input", "/channels"},
+		{"a channel is a bool", `{"channels":{"sms":0}}`, "invalid_input", "/channels/sms"},
+		{"an unknown channel", `{"channels":{"fax":false}}`, "invalid_input", "/channels/fax"},
+		{"categories are an object", `{"categories":[]}`, "invalid_input", "/categories"},
+		{"an unknown category", `{"categories":{"a/b~":false}}`, "invalid_input", "/categories/a~1b~0"},
+		{"an unknown category cannot be taken back either", `{"categories":{"gone":null}}`, "invalid_input", "/categories/gone"},
+		{"a category is no string", `{"categories":{"orders":"off"}}`, "invalid_input", "/categories/orders"},
+		{"an unknown channel of a category", `{"categories":{"orders":{"fax":false}}}`, "invalid_input", "/categories/orders/fax"},
+		{"critical cannot be off", `{"categories":{"security":false}}`, "category_critical", "/categories/security"},
+		{"nor on one channel", `{"categories":{"security":{"push":true,"email":false}}}`, "category_critical", "/categories/security/email"},
+		{"nor as all", `{"categories":{"security":{"all":false}}}`, "category_critical", "/categories/security/all"},
+		{"one wrong member spoils the whole", `{"all":false,"channels":{"sms":1}}`, "invalid_input", "/channels/sms"},
+	}
+	for _, c := range cases {
+		t.Run(c.why, func(t *testing.T) {
+			before := read(t, `{"all":true}`)
+			after, err := before.Patch([]byte(c.patch), kinds)
+			var refused *preferences.PatchError
+			if !errors.As(err, &refused) {
+				t.Fatalf("error %v", err)
+			}
+			if refused.Code != c.code || refused.Pointer != c.pointer || refused.Detail == "" {
+				t.Errorf("%s at %q: %s, want %s at %q", refused.Code, refused.Pointer, refused.Detail, c.code, c.pointer)
+			}
+			if write(t, after) != write(t, before) {
+				t.Error("a refused patch changed something")
+			}
+		})
+	}
+}
+
+func TestPreferencesReadOnlyWhatTheyWrite(t *testing.T) {
+	for _, document := range []string{
+		`{"categories":{"orders":null}}`, `{"categories":{"orders":"x"}}`, `{"categories":{"orders":{"fax":true}}}`,
+		`{"categories":{"orders":{"push":null}}}`, `{"categories":{"orders":[]}}`,
+	} {
+		var p preferences.Preferences
+		if json.Unmarshal([]byte(document), &p) == nil {
+			t.Errorf("%s was read as %s", document, write(t, p))
+		}
+	}
+}
