@@ -1,8 +1,10 @@
 package channels
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -21,18 +23,74 @@ const MaxText = 200
 // hidden stands for what must not be shown.
 const hidden = "***"
 
-// A Call watches one HTTP request to tell, when no answer comes, whether any of its bytes left.
-// The zero Call is ready.
-type Call struct{ wrote atomic.Bool }
+// MaxAnswer bounds what is read of an answer's body, in bytes.
+const MaxAnswer = 64 << 10
 
-// Watch is ctx with the watch in it; make the request with it.
+// A Call is the one HTTP request of a Send as it went over the wire: whether bytes of it left,
+// and what was answered, whatever an SDK makes of it. The zero Call is ready.
+type Call struct {
+	HTTPStatus int // 0: no answer
+	Header     http.Header
+	Body       []byte // at most MaxAnswer
+
+	wrote atomic.Bool
+	made  bool
+}
+
+type callKey struct{}
+
+// Watch is ctx with the Call in it; make the request with it. SDKs let nothing else through to
+// their transport, hence the context.
 func (c *Call) Watch(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	return httptrace.WithClientTrace(context.WithValue(ctx, callKey{}, c), &httptrace.ClientTrace{
 		// A transport takes another connection only when the one before carried nothing.
 		GotConn:          func(httptrace.GotConnInfo) { c.wrote.Store(false) },
 		WroteHeaderField: func(string, []string) { c.wrote.Store(true) },
 		WroteHeaders:     func() { c.wrote.Store(true) },
 	})
+}
+
+// Record is a transport that fills in the Call of each request that has one, and refuses a
+// second request with the same Call: retries are not the vendor's to decide.
+func Record(next http.RoundTripper) http.RoundTripper { return &recorder{next} }
+
+type recorder struct{ next http.RoundTripper }
+
+var errSecondRequest = errors.New("a second request was kept back")
+
+// RoundTrip makes the request and keeps the answer.
+func (t *recorder) RoundTrip(r *http.Request) (*http.Response, error) {
+	c, ok := r.Context().Value(callKey{}).(*Call)
+	if !ok {
+		return t.next.RoundTrip(r)
+	}
+	if c.made {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return nil, errSecondRequest
+	}
+	c.made = true
+	answer, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, MaxAnswer))
+	if err != nil {
+		return nil, err
+	}
+	c.HTTPStatus, c.Header, c.Body = answer.StatusCode, answer.Header, body
+	whole := *answer
+	whole.Body, whole.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return &whole, nil
+}
+
+// CloseIdleConnections passes the wish on, as http.Client expects.
+func (t *recorder) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 // Unanswered is the error of a request that got no answer: not_sent when no byte of it left,
