@@ -73,3 +73,11 @@ func (e *Entry) Working() error {
 	}
 	return nil
 }
+
+// Return hands the entry back at once, for whoever fetches next.
+func (e *Entry) Return() error {
+	if err := e.msg.Nak(); err != nil {
+		return fmt.Errorf("return entry of %s: %w", e.Lane, unavailable(err))
+	}
+	return nil
+}

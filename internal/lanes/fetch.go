@@ -16,7 +16,7 @@ import (
 const pullWait = 5 * time.Second
 
 // Fetch waits for entries, at most max of them, until the first comes or ctx ends; none and no
-// error at its end.
+// error at its end. It is slow, up to a second, when max is more than what may still be in hand.
 func (l *Lanes) Fetch(ctx context.Context, name tidings.Lane, max int) ([]*Entry, error) {
 	lane, err := l.lane(name)
 	if err != nil {
@@ -51,7 +51,12 @@ func (l *Lanes) fetch(ctx context.Context, lane *lane, max int) ([]*Entry, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, pullWait)
 	defer cancel()
-	if batch, err = lane.consumer.Fetch(1, jetstream.FetchContext(ctx)); err != nil {
+	batch, err = lane.consumer.Fetch(1, jetstream.FetchContext(ctx))
+	switch {
+	case errors.Is(err, jetstream.ErrInvalidOption): // ctx has no time left to wait
+		<-ctx.Done()
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	return l.entries(lane, batch), failure(batch)
@@ -81,6 +86,9 @@ func (l *Lanes) entries(lane *lane, batch jetstream.MessageBatch) (entries []*En
 		e := &Entry{Lane: lane.Lane, Stamp: stamp, IDs: ids, Times: 1, msg: msg}
 		if meta, err := msg.Metadata(); err == nil {
 			e.Times = int(meta.NumDelivered)
+		}
+		if e.Times == 1 {
+			lane.room.Add(int64(len(ids)))
 		}
 		entries = append(entries, e)
 	}

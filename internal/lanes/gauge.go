@@ -67,14 +67,31 @@ func (l *Lanes) info(ctx context.Context, name tidings.Lane) (*lane, *jetstream.
 	return lane, info, nil
 }
 
-// Room is about how many more deliveries a lane takes now; 0 while it is closed. It costs no
-// round trip: it is the last count less what was published since.
+// Room is about how many more deliveries a lane takes now; 0 while it is closed to direct
+// publishing. It costs no round trip: it is the last count, less what was published and with
+// what was handed out since.
 func (l *Lanes) Room(name tidings.Lane) int {
-	lane := l.lanes[name]
-	if lane == nil || lane.closed.Load() {
-		return 0
+	if lane := l.lanes[name]; lane != nil && !lane.closed.Load() {
+		return lane.space()
 	}
-	return max(0, int(lane.room.Load()))
+	return 0
+}
+
+// Space is Room for the dispatcher, who alone publishes to a closed lane.
+func (l *Lanes) Space(name tidings.Lane) int {
+	if lane := l.lanes[name]; lane != nil {
+		return lane.space()
+	}
+	return 0
+}
+
+func (l *lane) space() int { return max(0, min(int(l.room.Load()), l.MaxIDs)) }
+
+// CloseLane closes a lane to direct publishing, or opens it again.
+func (l *Lanes) CloseLane(name tidings.Lane, closed bool) {
+	if lane := l.lanes[name]; lane != nil {
+		lane.closed.Store(closed)
+	}
 }
 
 // Gauge tells Room what the dispatcher counted: how many deliveries are queued in the lane,

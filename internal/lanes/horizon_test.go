@@ -74,6 +74,8 @@ func TestRoomIsTheLastCountLessWhatWasPublishedSince(t *testing.T) {
 		{"before the first count a lane is taken as empty", func() {}, 5},
 		{"what is published takes room", func() { publish(t, l, urgent, time.Now(), ids(2)) }, 3},
 		{"a count replaces the guess", func() { l.Gauge(urgent, 1, false) }, 4},
+		{"what is handed out gives room", func() { fetch(t, l, urgent, 1) }, 5},
+		{"but never more than the lane has", func() { fetch(t, l, urgent, 1) }, 5},
 		{"a closed lane has none", func() { l.Gauge(urgent, 0, true) }, 0},
 		{"more than it holds is none", func() { l.Gauge(urgent, 9, false) }, 0},
 		{"what was refused takes none", func() {
@@ -82,11 +84,15 @@ func TestRoomIsTheLastCountLessWhatWasPublishedSince(t *testing.T) {
 				t.Fatal("three of four fit beside the two", len(failed), err)
 			}
 		}, 2},
+		{"the dispatcher sees the space of a closed lane", func() { l.CloseLane(urgent, true) }, 0},
 	}
 	for _, s := range steps {
 		s.do()
 		if got := l.Room(urgent); got != s.want {
 			t.Errorf("%s: room %d, want %d", s.why, got, s.want)
 		}
+	}
+	if got := l.Space(urgent); got != 2 {
+		t.Errorf("space %d, want 2", got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -139,6 +141,9 @@ func (l *Lanes) shutdown() {
 		l.server.stop()
 	}
 }
+
+// Names are the lanes there are, in order.
+func (l *Lanes) Names() []tidings.Lane { return slices.Sorted(maps.Keys(l.lanes)) }
 
 func (l *Lanes) lane(name tidings.Lane) (*lane, error) {
 	if lane := l.lanes[name]; lane != nil {

@@ -100,7 +100,7 @@ func TestEntriesComeAsTheyWerePublished(t *testing.T) {
 			stamp := time.UnixMicro(1796000000123456).UTC()
 			all := ids(tt.n)
 			publish(t, l, tt.lane, stamp, all)
-			entries := fetch(t, l, tt.lane, 10)
+			entries := fetch(t, l, tt.lane, 3)
 			var sizes []int
 			var got []tidings.DeliveryID
 			for _, e := range entries {
@@ -162,6 +162,18 @@ func TestNothingIsHandedOutBeyondTheHandsOfTheWorkers(t *testing.T) {
 	d, err := l.Depth(t.Context(), urgent)
 	if err != nil || d != (Depth{Entries: 5, InHand: 3}) {
 		t.Errorf("depth %+v, %v", d, err)
+	}
+}
+
+func TestAReturnedEntryComesAgainAtOnce(t *testing.T) {
+	l := open(t, Settings{})
+	defer closeLanes(t, l)
+	publish(t, l, bulk, time.Now(), ids(1))
+	if err := fetch(t, l, bulk, 1)[0].Return(); err != nil {
+		t.Fatal(err)
+	}
+	if again := fetch(t, l, bulk, 1); len(again) != 1 || again[0].Times != 2 {
+		t.Errorf("fetched %v", again)
 	}
 }
 
