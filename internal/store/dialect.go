@@ -17,7 +17,8 @@ import (
 type dialect struct {
 	// words stand in migrations and queries where the engines have no common text:
 	// {{bytes}} the type of ids and hashes, {{table}} how a table clustered by its key is stored,
-	// {{lock}} and {{skip}} how a SELECT locks its rows: SQLite has one writer and needs neither.
+	// {{lock}} and {{skip}} how a SELECT locks its rows: SQLite has one writer and needs neither,
+	// {{mutex}} the function that holds a number against other transactions: there it does nothing.
 	words *strings.Replacer
 	// pipeline says that statements of tx.each travel together: a round trip costs more than a row.
 	pipeline bool
@@ -42,7 +43,7 @@ const (
 
 func sqliteDialect() *dialect {
 	return &dialect{
-		words:   strings.NewReplacer("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", ""),
+		words:   strings.NewReplacer("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", "", "{{mutex}}", "ABS"),
 		prepare: true,
 		class:   sqliteClass,
 	}
@@ -51,7 +52,7 @@ func sqliteDialect() *dialect {
 func postgresDialect() *dialect {
 	return &dialect{
 		words: strings.NewReplacer("{{bytes}}", "BYTEA", "{{table}}", " WITH (fillfactor = 80)",
-			"{{lock}}", "FOR UPDATE", "{{skip}}", "FOR UPDATE SKIP LOCKED"),
+			"{{lock}}", "FOR UPDATE", "{{skip}}", "FOR UPDATE SKIP LOCKED", "{{mutex}}", "pg_advisory_xact_lock"),
 		pipeline:   true,
 		lockSchema: "SELECT pg_advisory_xact_lock(7308604759997671023)", // "tidings" in bytes
 		class:      postgresClass,

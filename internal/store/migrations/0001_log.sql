@@ -27,7 +27,8 @@ CREATE TABLE users (
   updated_at BIGINT NOT NULL
 );
 
--- hash is the keyed hash of channel and normalised value, as in suppressions.
+-- hash is the keyed hash of channel and normalised value, as in suppressions. A push token that
+-- moves to another user leaves a retired row with the user who had it.
 CREATE TABLE addresses (
   id            {{bytes}} PRIMARY KEY,
   user_id       TEXT NOT NULL,
@@ -44,7 +45,7 @@ CREATE TABLE addresses (
   retired_at    BIGINT
 );
 CREATE UNIQUE INDEX addresses_of_user ON addresses (user_id, channel, provider, value);
-CREATE UNIQUE INDEX addresses_token ON addresses (provider, value) WHERE channel = 'push';
+CREATE UNIQUE INDEX addresses_token ON addresses (provider, value) WHERE channel = 'push' AND status <> 'retired';
 
 CREATE TABLE suppressions (
   channel TEXT NOT NULL,
