@@ -1,9 +1,12 @@
 package intake
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"tidings"
 	"tidings/internal/store"
@@ -114,16 +117,17 @@ func (r *round) follow(ctx context.Context) {
 // describe adds to the results of duplicates how their notification stands. It is a courtesy: a
 // failure leaves the id alone, which is what callers need.
 func (r *round) describe(ctx context.Context) {
-	var ids []tidings.NotificationID
+	repeated := map[tidings.NotificationID]bool{}
 	for n := range r.items {
 		if res := &r.items[n].out.result; res.Duplicate && res.Status == "" {
-			ids = append(ids, res.ID)
+			repeated[res.ID] = true
 		}
 	}
-	if len(ids) == 0 {
+	if len(repeated) == 0 {
 		return
 	}
-	standings, err := r.in.Store.Standings(ctx, ids)
+	ids := slices.SortedFunc(maps.Keys(repeated), func(a, b tidings.NotificationID) int { return bytes.Compare(a[:], b[:]) })
+	standings, err := r.in.Store.Standings(ctx, ids, r.now)
 	if err != nil {
 		r.in.Log.Warn("standing of repeated requests is not known", "error", err)
 		return
