@@ -23,20 +23,22 @@ type Input struct {
 // Object reads an object, member by member: known reads the value of a member it knows, and
 // says false of any other. What is required and missing is reported where it belongs.
 func (in *Input) Object(known func(name string) bool, required ...string) {
-	if !in.open('{', "must be an object") {
+	seen := in.members(func(name string, seen []string) {
+		for _, other := range seen {
+			if strings.EqualFold(name, other) {
+				in.Report(fmt.Sprintf("differs from %q only in case", other))
+				in.skip()
+				return
+			}
+		}
+		if !known(name) {
+			in.Report("is not a known field")
+			in.skip()
+		}
+	})
+	if seen == nil {
 		return
 	}
-	var seen []string
-	for in.d.PeekKind() == '"' {
-		name, ok := in.String()
-		if !ok {
-			in.skip()
-			continue
-		}
-		in.member(name, seen, known)
-		seen = append(seen, name)
-	}
-	in.skip() // the closing brace
 	for _, name := range required {
 		if !slices.Contains(seen, name) {
 			in.ReportAt(name, problem.InvalidInput, "is required")
@@ -44,23 +46,32 @@ func (in *Input) Object(known func(name string) bool, required ...string) {
 	}
 }
 
-func (in *Input) member(name string, seen []string, known func(string) bool) {
-	if slices.Contains(seen, name) {
-		in.Report("is given twice")
-		in.skip()
-		return
+// Members reads an object whose names are the caller's own; member reads the value of each.
+func (in *Input) Members(member func(name string)) {
+	in.members(func(name string, _ []string) { member(name) })
+}
+
+// members gives back the names seen; nil: there was no object.
+func (in *Input) members(member func(name string, seen []string)) []string {
+	if !in.open('{', "must be an object") {
+		return nil
 	}
-	for _, other := range seen {
-		if strings.EqualFold(name, other) {
-			in.Report(fmt.Sprintf("differs from %q only in case", other))
+	seen := make([]string, 0, 8)
+	for in.d.PeekKind() == '"' {
+		name, ok := in.String()
+		switch {
+		case !ok:
 			in.skip()
-			return
+		case slices.Contains(seen, name):
+			in.Report("is given twice")
+			in.skip()
+		default:
+			member(name, seen)
+			seen = append(seen, name)
 		}
 	}
-	if !known(name) {
-		in.Report("is not a known field")
-		in.skip()
-	}
+	in.skip() // the closing brace
+	return seen
 }
 
 // Array reads an array, handing the turn to item for each element; n is how many there were.
@@ -206,4 +217,9 @@ func (in *Input) skip() {
 	default:
 		_ = in.d.SkipValue()
 	}
+}
+
+// RefuseLast says that the value read last is known but cannot be taken.
+func (in *Input) RefuseLast(detail string) {
+	in.report(problem.NotSupported, string(in.d.StackPointer()), detail)
 }

@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"strings"
+	"time"
+	_ "time/tzdata" // zones are known without files of the system
+
+	"tidings/api/strict"
+)
+
+// The patterns of contacts, as the document shows them.
+const (
+	phonePattern  = `^\+[1-9][0-9]{6,14}$`
+	localePattern = `^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`
+)
+
+// The longest parts of an e-mail address (RFC 5321, section 4.5.3.1).
+const (
+	maxEmail = 254
+	maxLocal = 64
+	maxLabel = 63
+)
+
+// An Email is one e-mail address without a display name.
+type Email string
+
+// ReadJSON reads the address.
+func (e *Email) ReadJSON(in *strict.Input) {
+	s, ok := in.String()
+	if ok && !isEmail(s) {
+		in.Report("must be one e-mail address such as ann@example.test")
+		return
+	}
+	*e = Email(s)
+}
+
+// Schema is the rule in words of JSON Schema.
+func (Email) Schema() map[string]any {
+	return map[string]any{"type": "string", "format": "email", "maxLength": maxEmail}
+}
+
+// isEmail takes what mail servers take in practice: no quoting, comments, address literals or
+// characters outside ASCII.
+func isEmail(s string) bool {
+	local, domain, found := strings.Cut(s, "@")
+	if !found || len(s) > maxEmail || local == "" || len(local) > maxLocal {
+		return false
+	}
+	for i := range len(local) {
+		if c := local[i]; c <= ' ' || c > '~' || strings.IndexByte(`()<>[]:;@\,"`, c) >= 0 {
+			return false
+		}
+	}
+	if local[0] == '.' || local[len(local)-1] == '.' || strings.Contains(local, "..") {
+		return false
+	}
+	return isDomain(domain)
+}
+
+func isDomain(s string) bool {
+	labels := strings.Split(s, ".")
+	for _, label := range labels {
+		if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			if c := label[i]; c != '-' && (!nameByte(c) || c == '_' || c == ':' || c == '@') {
+				return false
+			}
+		}
+	}
+	return len(labels) > 1
+}
+
+// A Phone is a phone number in E.164 form.
+type Phone string
+
+// ReadJSON reads the number.
+func (p *Phone) ReadJSON(in *strict.Input) {
+	s, ok := in.String()
+	if ok && !isPhone(s) {
+		in.Report("must be a phone number with its country's code, such as +15550100")
+		return
+	}
+	*p = Phone(s)
+}
+
+// Schema is the rule in words of JSON Schema.
+func (Phone) Schema() map[string]any {
+	return map[string]any{"type": "string", "pattern": phonePattern}
+}
+
+func isPhone(s string) bool {
+	if len(s) < 8 || len(s) > 16 || s[0] != '+' || s[1] == '0' {
+		return false
+	}
+	return strings.Trim(s[1:], "0123456789") == ""
+}
+
+// A Locale is a language tag such as "de" or "pt-BR" (BCP 47).
+type Locale string
+
+// ReadJSON reads the tag.
+func (l *Locale) ReadJSON(in *strict.Input) {
+	s, ok := in.String()
+	if ok && !isLocale(s) {
+		in.Report("must be a language tag such as de or pt-BR")
+		return
+	}
+	*l = Locale(s)
+}
+
+// Schema is the rule in words of JSON Schema.
+func (Locale) Schema() map[string]any {
+	return map[string]any{"type": "string", "pattern": localePattern, "maxLength": 35}
+}
+
+func isLocale(s string) bool {
+	if len(s) > 35 {
+		return false
+	}
+	for i, part := range strings.Split(s, "-") {
+		if len(part) == 0 || len(part) > 8 || i == 0 && len(part) < 2 {
+			return false
+		}
+		for j := range len(part) {
+			c := part[j]
+			letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+			if !letter && (i == 0 || c < '0' || c > '9') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// A Zone is a time zone by its IANA name.
+type Zone string
+
+// ReadJSON reads the name.
+func (z *Zone) ReadJSON(in *strict.Input) {
+	s, ok := in.String()
+	if ok && !isZone(s) {
+		in.Report("must be the IANA name of a time zone such as Europe/Berlin")
+		return
+	}
+	*z = Zone(s)
+}
+
+// Schema is the rule in words of JSON Schema.
+func (Zone) Schema() map[string]any {
+	return map[string]any{"type": "string", "description": "IANA name of a time zone."}
+}
+
+func isZone(s string) bool {
+	if s == "" || s == "Local" || len(s) > 64 {
+		return false
+	}
+	_, err := time.LoadLocation(s) // refuses paths
+	return err == nil
+}

@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"tidings"
+	"tidings/api/strict"
+)
+
+// Catalog is one version of the catalogue.
+type Catalog struct {
+	Version int64             `json:"version"`
+	Hash    string            `json:"hash" doc:"SHA-256 over the files."`
+	Files   map[string]string `json:"files" doc:"By path: catalog.yaml and templates/…"`
+}
+
+// CatalogChange publishes files as a new version of the catalogue.
+type CatalogChange struct {
+	Version *int64            `json:"version,omitempty" doc:"The version that the caller saw; another current one is a conflict."`
+	Files   map[string]string `json:"files" doc:"All files, by path: catalog.yaml and templates/…"`
+}
+
+// ReadJSON reads the change. Whether the files make a catalogue is not known here.
+func (c *CatalogChange) ReadJSON(in *strict.Input) {
+	in.Object(func(name string) bool {
+		switch name {
+		case "version":
+			if n, ok := in.Int(); ok {
+				c.Version = &n
+			}
+		case "files":
+			c.Files = map[string]string{}
+			in.Members(func(path string) { c.Files[path], _ = in.String() })
+		default:
+			return false
+		}
+		return true
+	}, "files")
+}
+
+// Nothing is the body of a call that needs none: it may be left out, or be {}.
+type Nothing struct{}
+
+// ReadJSON reads the empty object.
+func (*Nothing) ReadJSON(in *strict.Input) { in.Object(func(string) bool { return false }) }
+
+// Lanes are all lanes.
+type Lanes struct {
+	Data []Lane `json:"data"`
+}
+
+// Lane is how one lane stands.
+type Lane struct {
+	Name             tidings.Lane `json:"name"`
+	Depth            int          `json:"depth" doc:"Deliveries due or in the lane."`
+	OldestAgeSeconds float64      `json:"oldest_age_seconds" doc:"How long the oldest of them has been due."`
+	InFlight         int          `json:"in_flight" doc:"Being sent now."`
+	Parked           int          `json:"parked" doc:"Waiting for a later try."`
+	DrainPerSecond   float64      `json:"drain_per_second" doc:"Deliveries finished a second, over the last minute."`
+	Limit            int          `json:"limit" doc:"How many may wait before posts are refused."`
+	Paused           bool         `json:"paused"`
+}
+
+// Health says that the process is alive, or ready.
+type Health struct {
+	Status  string `json:"status" doc:"ok or ready."`
+	Version string `json:"version"`
+}
