@@ -4,9 +4,14 @@
 // must never hold more than the list.
 package all
 
-import "tidings/channels"
+import (
+	"tidings/channels"
+	"tidings/channels/push/apns"
+)
 
 // Vendors is every vendor; the configuration names them by Type.
 func Vendors() []channels.Vendor {
-	return []channels.Vendor{}
+	return []channels.Vendor{
+		apns.Vendor(),
+	}
 }

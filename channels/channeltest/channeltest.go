@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"flag"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -100,7 +101,8 @@ func (h Harness) open(t *testing.T, dir string) *bench {
 	b := &bench{Harness: h, t: t, tape: &simulator.Tape{}, log: &journal{}}
 	b.line.dial = network.Dial
 	sim, err := simulator.Start(simulator.Settings{
-		Listen: network.Listen, Dial: network.Dial, Ledger: b.tape, Dir: dir, HooksURL: "http://hooks",
+		Listen: func(vendor string) (net.Listener, error) { return network.Listen(vendor + ":443") },
+		Dial:   network.Dial, Ledger: b.tape, Dir: dir, HooksURL: "http://hooks",
 	})
 	if err != nil {
 		t.Fatal(err)

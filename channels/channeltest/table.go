@@ -27,7 +27,7 @@ func (h Harness) faultTable(t *testing.T, dir string) {
 func (b *bench) classifyAll() string {
 	var table bytes.Buffer
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "# what it answers\t\twhat we make of it\t")
+	fmt.Fprintln(w, "# what it answers\t\twhat we make of it")
 	for _, a := range b.Answers {
 		b.rule(a.Do)
 		_, err := b.send(b.message(0))
@@ -35,7 +35,7 @@ func (b *bench) classifyAll() string {
 		if name == "" {
 			name = a.Do.Reason
 		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t\n", a.Do.Status, name, describe(err))
+		fmt.Fprintf(w, "%d\t%s\t%s\n", a.Do.Status, name, describe(err))
 	}
 	_ = w.Flush()
 	return table.String()

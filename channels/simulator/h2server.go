@@ -48,12 +48,12 @@ func (s *h2server) serve(c *tls.Conn) {
 	if c.Handshake() != nil || c.ConnectionState().NegotiatedProtocol != http2.NextProtoTLS {
 		return
 	}
+	base := &http.Server{ErrorLog: silent()}
 	h2 := &http2.Server{MaxConcurrentStreams: uint32(s.streams())}
-	h2.ServeConn(c, &http2.ServeConnOpts{
-		Context:    withConn(context.Background(), c),
-		Handler:    s.handler,
-		BaseConfig: &http.Server{ErrorLog: silent()},
-	})
+	if http2.ConfigureServer(base, h2) != nil { // also gives it channels of its own
+		return
+	}
+	h2.ServeConn(c, &http2.ServeConnOpts{Context: withConn(context.Background(), c), Handler: s.handler, BaseConfig: base})
 }
 
 // Close cuts all connections.
