@@ -30,6 +30,7 @@ type Error struct {
 	Code       string        // the service's own code
 	Text       string        // the service's own words, at most 200 bytes
 	DeadSince  time.Time     // for tidings.RecipientDead: the service last saw the address work before this; zero: no time given
+	Twice      bool          // for tidings.RecipientDead: the service errs at times, so only the second in 24 hours is proof
 	Err        error
 }
 

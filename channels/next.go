@@ -30,10 +30,11 @@ type Effect string
 
 // The effects on an address.
 const (
-	NoEffect Effect = ""
-	Retire   Effect = "retire"
-	Strike   Effect = "strike"   // two strikes quarantine
-	Suppress Effect = "suppress" // the person said stop
+	NoEffect  Effect = ""
+	Retire    Effect = "retire"
+	Strike    Effect = "strike"    // two strikes quarantine
+	StrikeOut Effect = "strikeout" // two strikes within 24 hours retire
+	Suppress  Effect = "suppress"  // the person said stop
 )
 
 // A Step is what to do after a failed attempt.
@@ -88,7 +89,11 @@ func dead(c Case, fault *Error) Step {
 	if !since.IsZero() && c.Registered.Truncate(time.Millisecond).After(since) {
 		return Step{Status: tidings.Failed, Reason: tidings.ReasonRecipientRejected}
 	}
-	return Step{Status: tidings.Failed, Reason: tidings.ReasonRecipientDead, Effect: Retire}
+	effect := Retire
+	if fault.Twice {
+		effect = StrikeOut
+	}
+	return Step{Status: tidings.Failed, Reason: tidings.ReasonRecipientDead, Effect: effect}
 }
 
 // again tries the next provider at once, else the same ones after a pause.

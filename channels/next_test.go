@@ -75,6 +75,7 @@ func special(fault tidings.Outcome) []situation {
 		return []situation{
 			{"dead since after its registration", dead(time.Second)},
 			{"dead since before its registration", dead(-time.Second)},
+			{"only the second in 24 hours is proof", func(_ *channels.Case, e *channels.Error, _ *channels.Policy) { e.Twice = true }},
 		}
 	case tidings.OutcomeUnknown:
 		return []situation{

@@ -53,6 +53,9 @@ func describe(err error) string {
 	if e.After > 0 {
 		text += ", again after " + e.After.String()
 	}
+	if e.Twice {
+		text += ", proven by the second in 24 hours"
+	}
 	if !e.DeadSince.IsZero() {
 		text += ", dead since " + e.DeadSince.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
