@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// EraseUser deletes the person: user, addresses, preferences, the data of their notifications.
+// Suppression hashes stay. Live deliveries and holds end cancelled with reason erased; what is
+// being sent at that moment is not tried again.
+func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
+	at := now.UnixMicro()
+	steps := []struct {
+		name string
+		args []any
+	}{
+		{"erase_mark", []any{id, at}},
+		{"erase_data", []any{id}},
+		{"erase_deliveries", []any{id, at}},
+		{"erase_holds", []any{id}},
+		{"erase_preferences", []any{id}},
+		{"erase_addresses", []any{id}},
+		{"erase_user", []any{id}},
+	}
+	err := s.write(ctx, Normal, func(t *tx) error {
+		if _, err := t.lockUser(id); err != nil {
+			return err
+		}
+		for _, step := range steps {
+			if _, err := t.exec(step.name, step.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("erase user: %w", err)
+	}
+	return nil
+}
+
+// ExportUser is everything held about a person. Sensitive data is not shown to the person's
+// apps either, so it is left out.
+func (s *Store) ExportUser(ctx context.Context, id string) (*UserExport, error) {
+	var e *UserExport
+	err := s.read(ctx, func(t *tx) (err error) {
+		e = &UserExport{}
+		if e.User, err = t.user(id); err != nil {
+			return err
+		}
+		if e.Addresses, err = t.addresses(id); err != nil {
+			return err
+		}
+		if e.Preferences, err = t.preferences(id); err != nil {
+			return err
+		}
+		if e.Suppressions, err = t.suppressions(id); err != nil {
+			return err
+		}
+		e.Notifications, err = s.notificationsOf(t, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("export user: %w", err)
+	}
+	return e, nil
+}
+
+func (t *tx) suppressions(user string) ([]preferences.Suppression, error) {
+	var list []preferences.Suppression
+	err := t.query("suppressions_of_user", []any{user}, func(r row) error {
+		var s preferences.Suppression
+		err := r.Scan(&s.Channel, &s.Reason, instant{&s.At})
+		list = append(list, s)
+		return err
+	})
+	return list, err
+}
+
+func (s *Store) notificationsOf(t *tx, user string) ([]tidings.Notification, error) {
+	var list []tidings.Notification
+	err := t.query("notifications_of_user", []any{user}, func(r row) error {
+		var n notificationRow
+		if err := r.Scan(n.fields()...); err != nil {
+			return err
+		}
+		shown, err := n.show(s.seal)
+		list = append(list, shown)
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,17 @@
+-- Two publishers may draw the same number; the second one's row is dropped and it draws again.
+-- name: catalogue_add
+INSERT INTO catalogues (version, hash, files, created_at)
+SELECT COALESCE(MAX(version), 0) + 1, CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM catalogues WHERE true
+ON CONFLICT DO NOTHING;
+
+-- name: catalogue_of_hash
+SELECT version FROM catalogues WHERE hash = $1;
+
+-- name: catalogue
+SELECT version, hash, files, created_at FROM catalogues WHERE version = $1;
+
+-- name: catalogue_newest
+SELECT version, hash, files, created_at FROM catalogues ORDER BY version DESC LIMIT 1;
+
+-- name: catalogue_versions
+SELECT version, hash, created_at FROM catalogues ORDER BY version DESC;

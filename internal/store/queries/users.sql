@@ -1,0 +1,67 @@
+-- name: user
+SELECT id, locale, timezone, email, phone, attributes, created_at, updated_at FROM users WHERE id = $1;
+
+-- name: user_lock
+SELECT id, locale, timezone, email, phone, attributes, created_at, updated_at FROM users WHERE id = $1 {{lock}};
+
+-- name: user_make
+INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, updated_at)
+VALUES ($1, '', '', '', '', '{}', $2, $2)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: user_put
+UPDATE users SET locale = $2, timezone = $3, email = $4, phone = $5, attributes = $6, updated_at = $7 WHERE id = $1;
+
+-- name: preferences
+SELECT doc, version FROM preferences WHERE user_id = $1;
+
+-- name: preferences_put
+INSERT INTO preferences (user_id, doc, version, updated_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (user_id) DO UPDATE SET doc = excluded.doc, version = excluded.version, updated_at = excluded.updated_at;
+
+-- A complaint is the weakest stop: what also bounced, or said stop, counts as that.
+-- name: suppress
+INSERT INTO suppressions (channel, hash, reason, source, at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (channel, hash) DO UPDATE SET reason = excluded.reason, source = excluded.source, at = excluded.at
+WHERE suppressions.reason = 'suppressed_complaint' AND excluded.reason <> 'suppressed_complaint';
+
+-- name: unsuppress
+DELETE FROM suppressions WHERE channel = $1 AND hash = $2;
+
+-- name: suppressions_of_user
+SELECT DISTINCT s.channel, s.reason, s.at FROM suppressions s
+JOIN addresses a ON a.channel = s.channel AND a.hash = s.hash
+WHERE a.user_id = $1 ORDER BY s.at;
+
+-- name: notifications_of_user
+SELECT id, app, test, type, user_id, category, catalog_version, dedupe_key, collapse_key, sensitive, data, decisions,
+       accepted_at, expires_at, cancelled_at
+FROM notifications WHERE user_id = $1 ORDER BY id DESC;
+
+-- The statements of an erasure, in the order in which rows are locked. The mark comes first: it
+-- keeps what is under way from being tried again.
+-- name: erase_mark
+UPDATE notifications SET cancelled_at = $2
+WHERE user_id = $1 AND cancelled_at IS NULL
+  AND (EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND d.due_at IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting'));
+
+-- name: erase_data
+UPDATE notifications SET data = '', collapse_key = '' WHERE user_id = $1;
+
+-- name: erase_deliveries
+UPDATE deliveries SET status = 'cancelled', reason = 'erased', due_at = NULL, finished_at = $2
+WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('parked', 'queued');
+
+-- name: erase_holds
+UPDATE holds SET state = 'cancelled'
+WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND state = 'waiting';
+
+-- name: erase_preferences
+DELETE FROM preferences WHERE user_id = $1;
+
+-- name: erase_addresses
+DELETE FROM addresses WHERE user_id = $1;
+
+-- name: erase_user
+DELETE FROM users WHERE id = $1;

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tidings"
+)
+
+// User finds a user.
+func (s *Store) User(ctx context.Context, id string) (tidings.User, error) {
+	var u tidings.User
+	err := s.read(ctx, func(t *tx) (err error) {
+		u, err = t.user(id)
+		return err
+	})
+	if err != nil {
+		return tidings.User{}, fmt.Errorf("find user: %w", err)
+	}
+	return u, nil
+}
+
+// PutUser makes or replaces a user; e-mail and phone become addresses, and those that went away are retired.
+func (s *Store) PutUser(ctx context.Context, c UserChange, now time.Time) (tidings.User, error) {
+	var u tidings.User
+	err := s.write(ctx, Normal, func(t *tx) error {
+		before, err := t.holdUser(c.ID, now)
+		if err != nil {
+			return err
+		}
+		u = tidings.User{ID: c.ID, Locale: c.Locale, Timezone: c.Timezone, Email: c.Email, Phone: c.Phone,
+			Attributes: c.Attributes, CreatedAt: before.CreatedAt, UpdatedAt: micro(now)}
+		if len(u.Attributes) == 0 {
+			u.Attributes = json.RawMessage("{}")
+		}
+		if err := t.putUser(u); err != nil {
+			return err
+		}
+		if err := s.follow(t, u.ID, tidings.Email, before.Email, u.Email, now); err != nil {
+			return err
+		}
+		return s.follow(t, u.ID, tidings.SMS, before.Phone, u.Phone, now)
+	})
+	if err != nil {
+		return tidings.User{}, fmt.Errorf("put user: %w", err)
+	}
+	return u, nil
+}
+
+// follow makes an address follow a field of its user: the old value is retired, the new one registered.
+func (s *Store) follow(t *tx, user string, c tidings.Channel, old, value string, now time.Time) error {
+	if old == value {
+		return nil
+	}
+	if old != "" {
+		var a tidings.Address
+		found, err := t.one("address_of_value", []any{user, c, "", old}, addressFields(&a)...)
+		if err != nil {
+			return err
+		}
+		if found {
+			if err := t.retire(a, now); err != nil {
+				return err
+			}
+		}
+	}
+	if value == "" {
+		return nil
+	}
+	_, err := s.register(t, tidings.Address{UserID: user, Channel: c, Value: value}, now)
+	return err
+}
+
+func (t *tx) user(id string) (tidings.User, error) {
+	var u tidings.User
+	found, err := t.one("user", []any{id}, userFields(&u)...)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return u, err
+}
+
+// lockUser keeps other changes of a user out until the transaction ends.
+func (t *tx) lockUser(id string) (tidings.User, error) {
+	var u tidings.User
+	found, err := t.one("user_lock", []any{id}, userFields(&u)...)
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	return u, err
+}
+
+// holdUser makes a user who is unknown, and locks them. One who is erased in between is made anew.
+func (t *tx) holdUser(id string, now time.Time) (tidings.User, error) {
+	for {
+		if _, err := t.exec("user_make", id, now.UnixMicro()); err != nil {
+			return tidings.User{}, err
+		}
+		u, err := t.lockUser(id)
+		if !errors.Is(err, ErrNotFound) {
+			return u, err
+		}
+	}
+}
+
+func (t *tx) putUser(u tidings.User) error {
+	_, err := t.exec("user_put", u.ID, u.Locale, u.Timezone, u.Email, u.Phone, string(u.Attributes), u.UpdatedAt.UnixMicro())
+	return err
+}
+
+// micro is an instant as it will be read back.
+func micro(t time.Time) time.Time { return time.UnixMicro(t.UnixMicro()).UTC() }

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// Preferences are a user's, with the user's locale and time zone beside them. An unknown user is ErrNotFound.
+func (s *Store) Preferences(ctx context.Context, user string) (preferences.Preferences, tidings.User, error) {
+	var p preferences.Preferences
+	var u tidings.User
+	err := s.read(ctx, func(t *tx) (err error) {
+		if u, err = t.user(user); err != nil {
+			return err
+		}
+		p, err = t.preferences(user)
+		return err
+	})
+	if err != nil {
+		return preferences.Preferences{}, tidings.User{}, fmt.Errorf("read preferences: %w", err)
+	}
+	return p, u, nil
+}
+
+// ChangePreferences runs change on the current preferences and user inside the transaction and
+// stores what it gives with the next version; only Locale and Timezone of the user are taken.
+// An unknown user is made. expected is the version the caller saw, -1: any; another is ErrConflict. An
+// error of change is returned as it is and nothing is stored. change may run more than once,
+// each time on values of its own.
+func (s *Store) ChangePreferences(ctx context.Context, user string, expected int64, now time.Time,
+	change func(p *preferences.Preferences, u *tidings.User) error) (preferences.Preferences, tidings.User, error) {
+	var p preferences.Preferences
+	var u tidings.User
+	var refused error
+	err := s.write(ctx, Normal, func(t *tx) (err error) {
+		if u, err = t.holdUser(user, now); err != nil {
+			return err
+		}
+		if p, err = t.preferences(user); err != nil {
+			return err
+		}
+		if expected != -1 && expected != p.Version {
+			return ErrConflict
+		}
+		changed := u
+		if refused = change(&p, &changed); refused != nil {
+			return refused
+		}
+		p.Version++
+		u.Locale, u.Timezone, u.UpdatedAt = changed.Locale, changed.Timezone, micro(now)
+		if err := t.putUser(u); err != nil {
+			return err
+		}
+		return t.putPreferences(user, p, now)
+	})
+	switch {
+	case refused != nil && err != nil:
+		return preferences.Preferences{}, tidings.User{}, refused
+	case err != nil:
+		return preferences.Preferences{}, tidings.User{}, fmt.Errorf("change preferences: %w", err)
+	}
+	return p, u, nil
+}
+
+func (t *tx) preferences(user string) (preferences.Preferences, error) {
+	var p preferences.Preferences
+	var doc string
+	var version int64
+	found, err := t.one("preferences", []any{user}, &doc, &version)
+	if err != nil || !found {
+		return p, err
+	}
+	if err := json.Unmarshal([]byte(doc), &p); err != nil {
+		return p, fmt.Errorf("read stored preferences: %w", err)
+	}
+	p.Version = version
+	return p, nil
+}
+
+func (t *tx) putPreferences(user string, p preferences.Preferences, now time.Time) error {
+	doc, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("write preferences: %w", err)
+	}
+	_, err = t.exec("preferences_put", user, string(doc), p.Version, now.UnixMicro())
+	return err
+}
+
+// Suppress stops an address value for good, with the reason; Unsuppress lifts it.
+func (s *Store) Suppress(ctx context.Context, channel tidings.Channel, value string, reason tidings.Reason, source string, now time.Time) error {
+	err := s.write(ctx, Normal, func(t *tx) error {
+		_, err := t.exec("suppress", channel, s.seal.hash(channel, value), reason, source, now.UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("suppress an address: %w", err)
+	}
+	return nil
+}
+
+// Unsuppress lifts a suppression; none is no error.
+func (s *Store) Unsuppress(ctx context.Context, channel tidings.Channel, value string) error {
+	err := s.write(ctx, Normal, func(t *tx) error {
+		_, err := t.exec("unsuppress", channel, s.seal.hash(channel, value))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("lift a suppression: %w", err)
+	}
+	return nil
+}
