@@ -2,25 +2,64 @@
 // hash, and what they render to.
 //
 // It promises that a catalogue never changes once parsed, that rendering ends within its
-// time and output caps whatever the template, and that text is escaped in HTML and nowhere
-// else. It must never do input or output beyond the files it is given.
+// bounds of work and output whatever the template, that the same input renders the same
+// anywhere, and that text is escaped in HTML and nowhere else. It must never do input or output
+// beyond the files it is given, and its errors never quote the data.
 package templates
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"tidings"
 )
 
-// A Catalogue is one parsed version of the files.
+// A Catalogue is one parsed version of the files. It is safe for concurrent use.
 type Catalogue struct {
 	DefaultLocale string
 	Events        map[string]*tidings.EventType
 	Categories    map[string]tidings.Category
 	Hash          string            // hex SHA-256 over the files in name order
 	Files         map[string]string // as given: "catalog.yaml", "templates/login.code/sms.en.txt"
-	// compiled templates, unexported
+
+	sets map[slot]map[string]*set // by locale in small letters
+}
+
+// A slot is an event type on a channel.
+type slot struct {
+	event   string
+	channel tidings.Channel
+}
+
+// A set is what an event type has for one channel in one locale.
+type set struct {
+	locale string
+	pieces []*piece
+}
+
+// Event is the event type of a name.
+func (c *Catalogue) Event(name string) (*tidings.EventType, bool) {
+	e, ok := c.Events[name]
+	return e, ok
+}
+
+// Kind is the kind of a category.
+func (c *Catalogue) Kind(category string) (tidings.CategoryKind, bool) {
+	k, ok := c.Categories[category]
+	return k.Kind, ok
+}
+
+// Locales lists the locales that an event type has templates in for a channel, the default first.
+func (c *Catalogue) Locales(event string, channel tidings.Channel) []string {
+	var rest []string
+	for _, s := range c.sets[slot{event, channel}] {
+		if s.locale != c.DefaultLocale {
+			rest = append(rest, s.locale)
+		}
+	}
+	return append([]string{c.DefaultLocale}, sorted(rest)...)
 }
 
 // A Problem is something wrong in a file.
@@ -29,14 +68,25 @@ type Problem struct {
 	Line         int // 0: the file as a whole
 }
 
+// String is "file:line: detail".
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Detail
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Detail)
+}
+
 // Problems are all that is wrong with a catalogue; it is the error of Parse.
 type Problems []Problem
 
 // Error lists the problems, one a line, as "file:line: detail".
-func (p Problems) Error() string { panic("not built") }
-
-// Parse reads and compiles the files of a catalogue; its error is Problems.
-func Parse(files map[string]string) (*Catalogue, error) { panic("not built") }
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.String()
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Input is what a template sees.
 type Input struct {
@@ -58,8 +108,9 @@ type RenderError struct {
 // Error is the detail with its file.
 func (e *RenderError) Error() string { return e.File + ": " + e.Detail }
 
-// Render renders the event type's template for a channel in the user's locale (else its
-// language, else the default). Its error is a *RenderError.
-func (c *Catalogue) Render(event string, channel tidings.Channel, in Input) (tidings.Content, error) {
-	panic("not built")
-}
+// Codes of a RenderError.
+const (
+	CodeMissingData     = "missing_data"
+	CodeTemplateError   = "template_error"
+	CodeContentTooLarge = "content_too_large"
+)
