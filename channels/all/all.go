@@ -7,11 +7,13 @@ package all
 import (
 	"tidings/channels"
 	"tidings/channels/push/apns"
+	"tidings/channels/push/fcm"
 )
 
 // Vendors is every vendor; the configuration names them by Type.
 func Vendors() []channels.Vendor {
 	return []channels.Vendor{
 		apns.Vendor(),
+		fcm.Vendor(),
 	}
 }
