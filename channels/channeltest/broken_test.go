@@ -13,14 +13,16 @@ import (
 
 	"tidings"
 	"tidings/channels"
-	"tidings/channels/push/fcm"
+	"tidings/channels/all"
 	"tidings/channels/simulator"
 )
 
 // whole is a harness of a vendor that keeps its promises.
 func whole() Harness {
+	vendors := all.Vendors()
+	fcm := slices.IndexFunc(vendors, func(v channels.Vendor) bool { return v.Type == "fcm" })
 	return Harness{
-		Vendor: fcm.Vendor(), Address: "fQx0registration:APA91b-of_a_made_up_phone",
+		Vendor: vendors[fcm], Address: "fQx0registration:APA91b-of_a_made_up_phone",
 		Content:    tidings.Content{Title: "Your order is on its way", Body: "UPS brings order 4711."},
 		RetryAfter: true, Collapse: "tag",
 		Expires: func(e simulator.Entry, at time.Time) bool {
@@ -95,7 +97,7 @@ func flaws() []flaw {
 			func(ctx context.Context, good channels.Provider, m *channels.Message) (channels.Answer, error) {
 				answer, err := good.Send(ctx, m)
 				if err != nil {
-					time.Sleep(5 * time.Second)
+					<-time.After(5 * time.Second)
 				}
 				return answer, err
 			}},
@@ -143,7 +145,7 @@ func flaws() []flaw {
 				mu.Lock()
 				last = m
 				mu.Unlock()
-				time.Sleep(time.Millisecond)
+				<-time.After(time.Millisecond)
 				mu.Lock()
 				m = last
 				mu.Unlock()
