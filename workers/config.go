@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/internal/lanes"
 )
 
 // DefaultConfig is what holds where the operator says nothing.
@@ -22,6 +23,9 @@ func DefaultConfig() Config {
 // Lane is the configuration of one lane: its own entry, over its channel's, over the defaults.
 func (c Config) Lane(l tidings.Lane) LaneConfig {
 	out := LaneConfig{Limit: 50_000, MaxWait: 10 * time.Minute, Workers: 16, AckWait: 30 * time.Second}
+	if l.Channel() == tidings.Push {
+		out.Workers = 64 // push services answer many calls on one connection
+	}
 	for _, key := range []string{string(l.Channel()), string(l)} {
 		over := c.Lanes[key]
 		if over.Limit > 0 {
@@ -84,3 +88,44 @@ func (c Config) validateLanes() error {
 	}
 	return nil
 }
+
+// longestMargin is what must be left of a lease when a provider call has run into its time-out:
+// time to record it. Leases of less than twenty seconds leave a quarter.
+const longestMargin = 5 * time.Second
+
+func (d Delivery) margin() time.Duration { return min(longestMargin, d.Lease/4) }
+
+// validateWith checks the spans of the configuration against those of the providers.
+func (c Config) validateWith(providers []Provider) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	for _, p := range providers {
+		if p.Timeout <= 0 || p.Concurrency < 1 || p.PerSecond < 0 {
+			return fmt.Errorf("provider %s: timeout and concurrency must be above 0, rate_per_second not below 0", p.Name)
+		}
+		if margin := c.Delivery.margin(); p.Timeout+margin >= c.Delivery.Lease {
+			return fmt.Errorf("provider %s: timeout %v and %v to record it must be below delivery.lease %v: a delivery would be tried again while its call is under way",
+				p.Name, p.Timeout, margin, c.Delivery.Lease)
+		}
+		for _, priority := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
+			lane := tidings.LaneOf(p.Channel, priority)
+			if wait := c.Lane(lane).AckWait; p.Timeout >= wait {
+				return fmt.Errorf("provider %s: timeout %v must be below lanes.%s.ack_wait %v", p.Name, p.Timeout, lane, wait)
+			}
+		}
+	}
+	return nil
+}
+
+// Spec is how the lane is to be made.
+func (c Config) Spec(l tidings.Lane) lanes.Spec {
+	lane := c.Lane(l)
+	return lanes.Spec{Lane: l, MaxIDs: min(lane.Limit, max(minIDs, lane.Workers*idsAWorker)), AckWait: lane.AckWait, MaxInHand: maxInHand}
+}
+
+const (
+	minIDs     = 1000
+	idsAWorker = 100  // about ten seconds of calls of a tenth of a second
+	maxInHand  = 1024 // entries, over all processes
+)

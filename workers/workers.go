@@ -8,7 +8,10 @@ package workers
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"tidings"
@@ -90,19 +93,137 @@ type Settings struct {
 }
 
 // Workers are the running senders and the dispatcher.
-type Workers struct{}
+type Workers struct {
+	Settings
+	router   *router
+	gates    map[string]*gate
+	senders  map[tidings.Lane]*sender
+	dispatch *dispatcher
+	recorder map[store.Class]*recorder
+	live     live
 
-// Start starts them; Stop ends them.
-func Start(ctx context.Context, s Settings) (*Workers, error) { panic("not built") }
+	stopping atomic.Bool
+	skew     atomic.Int64 // of this clock to the log's, as an amount in nanoseconds
 
-// Stop stops fetching, lets what is in flight end until ctx ends, and gives the rest back.
-func (w *Workers) Stop(ctx context.Context) error { panic("not built") }
+	calls    context.Context // of the provider calls; ends when Stop runs out of time
+	endCalls context.CancelFunc
+	stop     context.CancelFunc // ends the loops
+	loops    sync.WaitGroup     // senders and dispatcher
+	beats    sync.WaitGroup     // heartbeats of entries in hand
+	endBeats context.CancelFunc
+	inFlight sync.WaitGroup // deliveries between claim and record
+}
+
+// Start starts them; Stop ends them. Spans that contradict each other are refused.
+func Start(ctx context.Context, s Settings) (*Workers, error) {
+	if err := s.Config.validateWith(s.Providers); err != nil {
+		return nil, err
+	}
+	router, err := newRouter(s.Providers, s.Routes)
+	if err != nil {
+		return nil, err
+	}
+	w := &Workers{Settings: s, router: router, gates: map[string]*gate{}, senders: map[tidings.Lane]*sender{}}
+	w.live.claims = map[tidings.DeliveryID]int{}
+	if err := w.measureSkew(ctx); err != nil {
+		return nil, err
+	}
+	w.build()
+	w.run(context.WithoutCancel(ctx))
+	return w, nil
+}
+
+func (w *Workers) build() {
+	for _, p := range w.Providers {
+		w.gates[p.Name] = newGate(p, w.Config.Breaker, time.Now(), func() { w.poke(p.Channel) })
+	}
+	for _, lane := range w.Lanes.Names() {
+		w.senders[lane] = newSender(w, lane)
+	}
+	w.recorder = map[store.Class]*recorder{store.Urgent: newRecorder(w, store.Urgent), store.Normal: newRecorder(w, store.Normal)}
+	w.dispatch = newDispatcher(w)
+}
+
+func (w *Workers) run(ctx context.Context) {
+	w.calls, w.endCalls = context.WithCancel(ctx)
+	var loops, beats context.Context
+	loops, w.stop = context.WithCancel(ctx)
+	beats, w.endBeats = context.WithCancel(ctx)
+	w.dispatch.lookAround(ctx, time.Now()) // what is paused must not begin
+	for _, s := range w.senders {
+		w.loops.Go(func() { s.run(loops) })
+		w.beats.Go(func() { s.hands.beat(beats, s.config.AckWait/3, w.Config.Delivery.Lease) })
+	}
+	w.loops.Go(func() { w.dispatch.run(loops) })
+}
+
+// Stop stops fetching, lets what is in flight end until ctx ends, and gives the rest back. When
+// ctx ends first, calls under way are cut and recorded as their providers say.
+func (w *Workers) Stop(ctx context.Context) error {
+	w.stopping.Store(true)
+	w.stop()
+	cut := context.AfterFunc(ctx, w.endCalls)
+	w.loops.Wait()
+	w.inFlight.Wait()
+	cut()
+	w.endCalls()
+	for _, r := range w.recorder {
+		r.group.Close()
+	}
+	w.endBeats()
+	w.beats.Wait()
+	for _, s := range w.senders {
+		s.hands.giveBack()
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("stop workers: calls under way were cut: %w", err)
+	}
+	return nil
+}
 
 // Wake tells the dispatcher that something is due at that time.
-func (w *Workers) Wake(at time.Time) { panic("not built") }
+func (w *Workers) Wake(at time.Time) {
+	for lane := range w.senders {
+		w.dispatch.wakeLane(lane, at)
+	}
+}
 
 // DrainPerSecond is how many deliveries of a lane finished a second over the last minute.
-func (w *Workers) DrainPerSecond(lane tidings.Lane) float64 { panic("not built") }
+func (w *Workers) DrainPerSecond(lane tidings.Lane) float64 {
+	if s := w.senders[lane]; s != nil {
+		return s.meter.perSecond(time.Now())
+	}
+	return 0
+}
 
 // InFlight is how many deliveries of a lane this process has claimed.
-func (w *Workers) InFlight(lane tidings.Lane) int { panic("not built") }
+func (w *Workers) InFlight(lane tidings.Lane) int {
+	if s := w.senders[lane]; s != nil {
+		return int(s.open.Load())
+	}
+	return 0
+}
+
+// poke tells the senders of a channel that there may be permits again.
+func (w *Workers) poke(c tidings.Channel) {
+	for _, p := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
+		if s := w.senders[tidings.LaneOf(c, p)]; s != nil {
+			s.wake()
+		}
+	}
+}
+
+func (w *Workers) measureSkew(ctx context.Context) error {
+	skew, err := w.Store.Skew(ctx)
+	if err != nil {
+		return fmt.Errorf("compare clocks with the log: %w", err)
+	}
+	w.skew.Store(int64(skew.Abs()))
+	return nil
+}
+
+// policy is how a delivery of an event type is retried on a channel.
+func (w *Workers) policy(e *tidings.EventType, c tidings.Channel) channels.Policy {
+	d := w.Config.Delivery
+	return channels.Policy{Base: d.RetryBase, Cap: d.RetryCap, MaxAttempts: d.MaxAttempts, Unknown: e.Unknown(c)}
+}

@@ -1,0 +1,32 @@
+package observe_test
+
+import (
+	"testing"
+
+	"tidings"
+	"tidings/internal/observe"
+)
+
+func TestAddressesAreMaskedByTheirKind(t *testing.T) {
+	tests := []struct {
+		channel     tidings.Channel
+		value, want string
+		why         string
+	}{
+		{tidings.Email, "ann@example.test", "a***@example.test", "the domain tells which server was asked"},
+		{tidings.Email, "äther@example.test", "ä***@example.test", "letters are not bytes"},
+		{tidings.Email, "@example.test", "***", "nothing to show"},
+		{tidings.Email, "nonsense", "***", "what is no address is hidden whole"},
+		{tidings.SMS, "+15550100123", "+15***23", "country and end"},
+		{tidings.SMS, "+1555", "***", "too short to hide a part"},
+		{tidings.Push, "0123456789abcdef", "0123***ef", "both ends of a token"},
+		{tidings.Push, "short", "***", "too short to hide a part"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			if got := observe.Masked(tt.channel, tt.value); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,228 @@
+package workers
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"tidings"
+	"tidings/internal/store"
+	"tidings/preferences"
+	"tidings/templates"
+)
+
+const (
+	// busy is how long a delivery is parked that lost the race for a permit.
+	busy = 100 * time.Millisecond
+	// noCatalogue is how long a delivery is parked whose catalogue version cannot be had.
+	noCatalogue = 10 * time.Second
+	// longestSpread bounds how far after the end of a breaker's pause the deliveries that wait for it come back.
+	longestSpread = time.Minute
+)
+
+// claim claims the tickets' deliveries and lets those that may go out go their way. The others
+// are settled by then. On an error all tickets are as they were; what the log claimed all the
+// same is closed as unknown when its lease is over.
+func (s *sender) claim(batch []ticket) error {
+	began := time.Now()
+	p := plan{s: s, now: began.UTC().Truncate(time.Microsecond), calls: make(map[tidings.DeliveryID]*call, len(batch)),
+		ended: map[tidings.DeliveryID]ending{}}
+	claimed, err := s.w.Store.Claim(s.w.calls, s.class, store.ClaimRequest{
+		Lane: s.lane, IDs: distinct(batch), Now: p.now, Lease: s.w.Config.Delivery.Lease, Check: p.check,
+	})
+	if err != nil {
+		p.giveBack()
+		return err
+	}
+	s.w.live.add(claimed)
+	s.open.Add(int32(len(claimed)))
+	s.calls.Add(int32(len(claimed)))
+	calls := make([]*call, len(claimed))
+	for i := range claimed {
+		id := claimed[i].Delivery.ID
+		calls[i] = p.calls[id]
+		calls[i].Claimed, calls[i].claimedAt = claimed[i], began
+		delete(p.calls, id)
+	}
+	p.giveBack()
+	s.assign(batch, calls)
+	s.count(p.ended, p.now)
+	for _, c := range calls {
+		s.w.inFlight.Go(func() { s.deliver(c) })
+	}
+	return nil
+}
+
+func distinct(batch []ticket) []tidings.DeliveryID {
+	ids := make([]tidings.DeliveryID, 0, len(batch))
+	seen := make(map[tidings.DeliveryID]struct{}, len(batch))
+	for _, t := range batch {
+		if _, again := seen[t.id]; !again {
+			seen[t.id] = struct{}{}
+			ids = append(ids, t.id)
+		}
+	}
+	return ids
+}
+
+// assign gives each call its ticket and settles the tickets without one.
+func (s *sender) assign(batch []ticket, calls []*call) {
+	byID := make(map[tidings.DeliveryID]*call, len(calls))
+	for _, c := range calls {
+		byID[c.Delivery.ID] = c
+	}
+	for _, t := range batch {
+		if c := byID[t.id]; c != nil && c.from == nil {
+			c.from = t.from
+			continue
+		}
+		s.hands.settle(t.from, 1)
+	}
+}
+
+// An ending is what a check gave a delivery instead of a claim.
+type ending struct {
+	status tidings.Status
+	due    time.Time
+}
+
+// count counts what ended in the check, and looks after what was put off.
+func (s *sender) count(ended map[tidings.DeliveryID]ending, now time.Time) {
+	finished := 0
+	for _, e := range ended {
+		if e.status == tidings.Parked {
+			s.w.dispatch.wakeLane(s.lane, e.due)
+			continue
+		}
+		finished++
+		s.w.Metrics.Deliveries.WithLabelValues(string(s.lane.Channel()), "", string(e.status)).Inc()
+	}
+	s.meter.add(finished, now)
+}
+
+// A call is a claimed delivery on its way to a provider.
+type call struct {
+	store.Claimed
+	catalogue *templates.Catalogue
+	event     *tidings.EventType
+	gate      *gate
+	permit    *permit // nil: no call will be made, since the notification is a test
+	others    int     // candidates left to try now
+	elsewhere int     // candidates left to try at all
+	claimedAt time.Time
+	called    bool // the provider was called
+	from      *held
+}
+
+// A plan gathers what the check of a claim decides: for each delivery its provider, with a
+// permit in hand before the claim commits. The check runs inside the log's transaction, maybe
+// more than once.
+type plan struct {
+	s     *sender
+	now   time.Time
+	calls map[tidings.DeliveryID]*call
+	ended map[tidings.DeliveryID]ending
+}
+
+func (p *plan) check(c *store.Claimed) (tidings.Status, tidings.Reason, time.Time) {
+	if again := p.calls[c.Delivery.ID]; again != nil && again.permit != nil {
+		again.permit.giveBack()
+	}
+	delete(p.calls, c.Delivery.ID)
+	status, reason, due := p.decide(c)
+	if status == "" {
+		delete(p.ended, c.Delivery.ID)
+	} else {
+		p.ended[c.Delivery.ID] = ending{status, due}
+	}
+	return status, reason, due
+}
+
+func (p *plan) decide(c *store.Claimed) (tidings.Status, tidings.Reason, time.Time) {
+	catalogue, err := p.s.w.Catalogue(c.Notification.CatalogVersion)
+	if err != nil {
+		p.s.w.Log.Error("catalogue is missing", "version", c.Notification.CatalogVersion, "error", err)
+		return tidings.Parked, "", p.now.Add(noCatalogue)
+	}
+	event := catalogue.Events[c.Notification.Type]
+	if event == nil {
+		return tidings.Failed, tidings.ReasonTemplateError, time.Time{}
+	}
+	if status, reason := preferences.Check(recheck(c, event), p.now); status != "" {
+		return status, reason, time.Time{}
+	}
+	return p.route(c, &call{catalogue: catalogue, event: event})
+}
+
+func recheck(c *store.Claimed, event *tidings.EventType) preferences.Recheck {
+	return preferences.Recheck{
+		Kind: event.Category.Kind, Category: c.Notification.Category, Channel: c.Delivery.Channel,
+		Preferences: c.Preferences, Address: c.Address, Owner: c.Notification.UserID, Suppressed: c.Suppressed,
+		ExpiresAt: c.Notification.ExpiresAt, Cancelled: !c.Notification.CancelledAt.IsZero(),
+	}
+}
+
+// route chooses the provider and takes its permit.
+func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason, time.Time) {
+	w := p.s.w
+	left := untried(w.router.candidates(c.Delivery.ID, &c.Address), c.Delivery.Tried)
+	if len(left) == 0 { // all were tried: begin again
+		left = w.router.candidates(c.Delivery.ID, &c.Address)
+	}
+	if len(left) == 0 {
+		return tidings.Dead, tidings.ReasonNoProvider, time.Time{}
+	}
+	to.elsewhere = len(left) - 1
+	for _, name := range left {
+		switch shut, _, _ := w.gates[name].shut(p.now); {
+		case shut && !c.Notification.Test:
+		case to.gate == nil:
+			to.gate = w.gates[name]
+		default:
+			to.others++
+		}
+	}
+	if to.gate == nil {
+		return tidings.Parked, "", p.reopening(left)
+	}
+	if !c.Notification.Test {
+		permit, again := to.gate.take(p.s.lane.Priority(), p.now)
+		if permit == nil {
+			return tidings.Parked, "", latest(again, p.now.Add(busy+rand.N(busy)))
+		}
+		to.permit = permit
+	}
+	p.calls[c.Delivery.ID] = to
+	return "", "", time.Time{}
+}
+
+// reopening is when to look again for a delivery whose providers are all left alone: after the
+// first of them lets probes through, spread over as long as the trouble lasts already, so that a
+// backlog does not come back all at once for three probes.
+func (p *plan) reopening(names []string) time.Time {
+	var first, since time.Time
+	for _, name := range names {
+		_, until, opened := p.s.w.gates[name].shut(p.now)
+		if first.IsZero() || until.Before(first) {
+			first, since = until, opened
+		}
+	}
+	spread := min(longestSpread, max(time.Second, p.now.Sub(since)))
+	return latest(first, p.now).Add(rand.N(spread))
+}
+
+// giveBack gives the permits back that no claimed delivery uses.
+func (p *plan) giveBack() {
+	for _, c := range p.calls {
+		if c.permit != nil {
+			c.permit.giveBack()
+		}
+	}
+	clear(p.calls)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

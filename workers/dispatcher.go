@@ -1,0 +1,173 @@
+package workers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"tidings"
+)
+
+const (
+	// look is how often the dispatcher reads which lanes an operator has paused.
+	look = time.Second
+	// measure is how often the clock is compared with the log's.
+	measure = time.Minute
+	// idle is how long the dispatcher sleeps when nothing is known to be due; sweeps end it.
+	idle = time.Hour
+)
+
+// A dispatcher moves what is due: parked deliveries into their lanes, lost ones back, leases
+// and waits that are over to their next state, holds to intake. Any number of processes may
+// run one; the log keeps them from taking the same row.
+type dispatcher struct {
+	w    *Workers
+	wake chan struct{} // holds one token when a due time came nearer
+
+	mu   sync.Mutex
+	next map[tidings.Lane]time.Time // earliest known due time; guarded by mu
+
+	// Only the loop touches what follows.
+	backlog map[tidings.Lane]bool // due deliveries wait for room
+	sights  map[tidings.Lane]*sights
+	sweepAt time.Time
+	holdAt  time.Time // when the earliest hold is due; zero: none
+	lookAt  time.Time
+	skewAt  time.Time
+}
+
+func newDispatcher(w *Workers) *dispatcher {
+	now := time.Now()
+	d := &dispatcher{w: w, wake: make(chan struct{}, 1), next: map[tidings.Lane]time.Time{}, backlog: map[tidings.Lane]bool{},
+		sights: map[tidings.Lane]*sights{}, skewAt: now.Add(measure)}
+	for lane := range w.senders {
+		d.sights[lane] = &sights{}
+	}
+	return d
+}
+
+// wakeLane tells the dispatcher that something of a lane is due at that time.
+func (d *dispatcher) wakeLane(lane tidings.Lane, at time.Time) {
+	d.mu.Lock()
+	known, ok := d.next[lane]
+	nearer := !ok || at.Before(known)
+	if nearer {
+		d.next[lane] = at
+	}
+	d.mu.Unlock()
+	if !nearer {
+		return
+	}
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (d *dispatcher) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		now := time.Now()
+		d.periodic(ctx, now)
+		for _, lane := range d.due(now) {
+			d.feed(ctx, d.w.senders[lane])
+		}
+		if !d.sweepAt.After(now) {
+			d.sweep(ctx, now)
+			d.sweepAt = now.Add(d.w.Config.Delivery.Sweep)
+		}
+		if !d.holdAt.IsZero() && !d.holdAt.After(now) {
+			d.releaseHolds(ctx)
+		}
+		d.sleep(ctx)
+	}
+}
+
+func (d *dispatcher) periodic(ctx context.Context, now time.Time) {
+	if !d.lookAt.After(now) {
+		d.lookAt = now.Add(look)
+		d.lookAround(ctx, now)
+	}
+	if !d.skewAt.After(now) {
+		d.skewAt = now.Add(measure)
+		if err := d.w.measureSkew(ctx); err != nil {
+			d.w.Log.Warn("clock is not compared", "error", err)
+		}
+	}
+}
+
+// due takes the lanes that have something due at now off the list.
+func (d *dispatcher) due(now time.Time) (lanes []tidings.Lane) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for lane, at := range d.next {
+		if !at.After(now) {
+			delete(d.next, lane)
+			lanes = append(lanes, lane)
+		}
+	}
+	return lanes
+}
+
+func (d *dispatcher) sleep(ctx context.Context) {
+	now := time.Now()
+	until := now.Add(idle)
+	for _, at := range []time.Time{d.nearest(), d.sweepAt, d.holdAt, d.lookAt, d.skewAt} {
+		if !at.IsZero() && at.Before(until) {
+			until = at
+		}
+	}
+	timer := time.NewTimer(until.Sub(now))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-d.wake:
+	case <-ctx.Done():
+	}
+}
+
+func (d *dispatcher) nearest() (nearest time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, at := range d.next {
+		if nearest.IsZero() || at.Before(nearest) {
+			nearest = at
+		}
+	}
+	return nearest
+}
+
+// lookAround takes over what operators have set, and shows the gauges that change by the second.
+func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
+	m := d.w.Metrics
+	for _, g := range d.w.gates {
+		m.BreakerState.WithLabelValues(g.Name).Set(float64(g.state(now)))
+	}
+	states, err := d.w.Store.LaneStates(ctx)
+	if err != nil {
+		d.trouble(ctx, "read the states of lanes", err)
+		return
+	}
+	paused := map[tidings.Lane]bool{}
+	for _, s := range states {
+		paused[s.Lane] = s.Paused
+	}
+	for lane, s := range d.w.senders {
+		m.LaneInFlight.WithLabelValues(string(lane)).Set(float64(s.open.Load()))
+		m.DrainPerSecond.WithLabelValues(string(lane)).Set(s.meter.perSecond(now))
+		m.LanePaused.WithLabelValues(string(lane)).Set(map[bool]float64{true: 1}[paused[lane]])
+		if s.paused.Swap(paused[lane]) == paused[lane] {
+			continue
+		}
+		d.w.Log.Info("lane is paused or resumed", "lane", lane, "paused", paused[lane])
+		d.w.Lanes.CloseLane(lane, true) // until feed has seen what waits
+		d.wakeLane(lane, now)
+		s.wake()
+	}
+}
+
+// trouble logs what could not be done; the next round tries again.
+func (d *dispatcher) trouble(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		d.w.Log.Error("dispatcher cannot "+what, "error", err)
+	}
+}

@@ -1,0 +1,54 @@
+package workers
+
+import (
+	"sync"
+	"time"
+)
+
+// span is the time that a meter looks back, in seconds.
+const span = 60
+
+// A meter counts what finishes, second by second, over the last minute.
+type meter struct {
+	mu      sync.Mutex
+	start   int64       // second of the first count; guarded by mu, as all below
+	last    int64       // second that was counted last
+	seconds [span]int32 // by second modulo span
+}
+
+// add counts n at now.
+func (m *meter) add(n int, now time.Time) {
+	if n == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turn(now.Unix())
+	m.seconds[m.last%span] += int32(n)
+}
+
+// perSecond is the mean over the last minute, or since the first count when that is shorter.
+func (m *meter) perSecond(now time.Time) float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.start == 0 {
+		return 0
+	}
+	m.turn(now.Unix())
+	var sum int64
+	for _, n := range m.seconds {
+		sum += int64(n)
+	}
+	return float64(sum) / float64(min(span, m.last-m.start+1))
+}
+
+// turn forgets the seconds that are over a minute old.
+func (m *meter) turn(now int64) {
+	if m.start == 0 {
+		m.start, m.last = now, now
+	}
+	for s := max(m.last, now-span) + 1; s <= now; s++ {
+		m.seconds[s%span] = 0
+	}
+	m.last = max(m.last, now)
+}

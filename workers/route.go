@@ -1,0 +1,144 @@
+package workers
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tidings"
+)
+
+// anywhere is the country of a route for all that no other route names.
+const anywhere = "*"
+
+// A router knows which providers may carry a delivery. It is pure and never changes.
+type router struct {
+	providers map[string]Provider
+	routes    map[tidings.Channel][]Route // every channel with a provider has at least one
+}
+
+// newRouter completes the routes: a channel without any uses its providers in configured order.
+func newRouter(providers []Provider, routes map[tidings.Channel][]Route) (*router, error) {
+	r := &router{providers: map[string]Provider{}, routes: map[tidings.Channel][]Route{}}
+	inOrder := map[tidings.Channel][]Weighted{}
+	for _, p := range providers {
+		r.providers[p.Name] = p
+		inOrder[p.Channel] = append(inOrder[p.Channel], Weighted{Name: p.Name})
+	}
+	for channel, all := range inOrder {
+		r.routes[channel] = []Route{{Countries: []string{anywhere}, Providers: all}}
+	}
+	for channel, configured := range routes {
+		if err := r.check(channel, configured); err != nil {
+			return nil, err
+		}
+		if len(configured) > 0 {
+			r.routes[channel] = configured
+		}
+	}
+	return r, nil
+}
+
+func (r *router) check(channel tidings.Channel, routes []Route) error {
+	for _, route := range routes {
+		for _, w := range route.Providers {
+			p, known := r.providers[w.Name]
+			switch {
+			case !known:
+				return fmt.Errorf("routes.%s: there is no provider %q", channel, w.Name)
+			case p.Channel != channel:
+				return fmt.Errorf("routes.%s: provider %q carries %s", channel, w.Name, p.Channel)
+			case w.Weight < 0:
+				return fmt.Errorf("routes.%s: the weight of %q is below 0", channel, w.Name)
+			}
+		}
+		for _, country := range route.Countries {
+			if country != anywhere && !knownCountry(country) {
+				return fmt.Errorf("routes.%s: %q is not a country: use a two-letter code of ISO 3166 or *", channel, country)
+			}
+		}
+	}
+	return nil
+}
+
+// candidates are the providers that may carry a delivery to an address, in the order to try
+// them: a token's own provider alone, else those of the route, the first drawn by weight. The
+// draw hangs on the delivery's id alone, so that every attempt sees the same order.
+func (r *router) candidates(id tidings.DeliveryID, to *tidings.Address) []string {
+	if to.Provider != "" {
+		if p, ok := r.providers[to.Provider]; ok && p.Channel == to.Channel {
+			return []string{to.Provider}
+		}
+		return nil
+	}
+	route := r.route(to)
+	if route == nil {
+		return nil
+	}
+	first := draw(id, route.Providers)
+	names := make([]string, 0, len(route.Providers))
+	if first >= 0 {
+		names = append(names, route.Providers[first].Name)
+	}
+	for i, w := range route.Providers {
+		if i != first {
+			names = append(names, w.Name)
+		}
+	}
+	return names
+}
+
+// route finds the first route that names the country of the address, else the first for anywhere.
+func (r *router) route(to *tidings.Address) *Route {
+	routes := r.routes[to.Channel]
+	if to.Channel == tidings.SMS {
+		country := countryOf(to.Value)
+		for i := range routes {
+			if slices.ContainsFunc(routes[i].Countries, func(c string) bool { return strings.EqualFold(c, country) }) {
+				return &routes[i]
+			}
+		}
+	}
+	for i := range routes {
+		if len(routes[i].Countries) == 0 || slices.Contains(routes[i].Countries, anywhere) {
+			return &routes[i]
+		}
+	}
+	return nil
+}
+
+// draw picks a provider by weight; -1: all weights are zero.
+func draw(id tidings.DeliveryID, from []Weighted) int {
+	total := 0
+	for _, w := range from {
+		total += w.Weight
+	}
+	if total == 0 {
+		return -1
+	}
+	left := int(mix(id) % uint64(total))
+	for i, w := range from {
+		if left -= w.Weight; left < 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// mix makes 64 even bits of an id, whose own bits are a time and an ordinal besides random ones
+// (the finaliser of splitmix64).
+func mix(id tidings.DeliveryID) uint64 {
+	z := binary.BigEndian.Uint64(id[:8]) ^ binary.BigEndian.Uint64(id[8:])*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// untried are the candidates that were not tried since the last pause.
+func untried(candidates, tried []string) []string {
+	if len(tried) == 0 {
+		return candidates
+	}
+	return slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(tried, name) })
+}

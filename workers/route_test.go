@@ -1,0 +1,147 @@
+package workers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tidings"
+)
+
+func smsRouter(t *testing.T, routes ...Route) *router {
+	t.Helper()
+	providers := []Provider{
+		{Name: "one", Channel: tidings.SMS}, {Name: "two", Channel: tidings.SMS}, {Name: "three", Channel: tidings.SMS},
+		{Name: "phones", Channel: tidings.Push}, {Name: "browsers", Channel: tidings.Push}, {Name: "mail", Channel: tidings.Email},
+	}
+	r, err := newRouter(providers, map[tidings.Channel][]Route{tidings.SMS: routes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestCandidatesFollowTheRoute(t *testing.T) {
+	order := func(names ...string) (out []Weighted) {
+		for _, n := range names {
+			out = append(out, Weighted{Name: n})
+		}
+		return out
+	}
+	german := Route{Countries: []string{"DE", "at"}, Providers: order("two", "one")}
+	rest := Route{Countries: []string{"*"}, Providers: order("three")}
+	tests := []struct {
+		why    string
+		routes []Route
+		to     tidings.Address
+		want   []string
+	}{
+		{"without routes the configured order holds", nil, tidings.Address{Channel: tidings.SMS, Value: "+15550100"}, []string{"one", "two", "three"}},
+		{"a token belongs to its provider", nil, tidings.Address{Channel: tidings.Push, Provider: "browsers", Value: "t"}, []string{"browsers"}},
+		{"a token of a provider that is gone has none", nil, tidings.Address{Channel: tidings.Push, Provider: "old", Value: "t"}, nil},
+		{"a token names no provider of another channel", nil, tidings.Address{Channel: tidings.Push, Provider: "mail", Value: "t"}, nil},
+		{"a channel without providers has none", nil, tidings.Address{Channel: tidings.Webhook, Value: "u"}, nil},
+		{"the country decides, wherever it stands", []Route{rest, german}, tidings.Address{Channel: tidings.SMS, Value: "+4915550100"}, []string{"two", "one"}},
+		{"countries are named in any case", []Route{german, rest}, tidings.Address{Channel: tidings.SMS, Value: "+43555010000"}, []string{"two", "one"}},
+		{"other countries take the rest", []Route{german, rest}, tidings.Address{Channel: tidings.SMS, Value: "+33555010000"}, []string{"three"}},
+		{"a number of no country takes the rest", []Route{german, rest}, tidings.Address{Channel: tidings.SMS, Value: "+8835550100"}, []string{"three"}},
+		{"no route for it, no provider", []Route{german}, tidings.Address{Channel: tidings.SMS, Value: "+33555010000"}, nil},
+		{"e-mail has no country", nil, tidings.Address{Channel: tidings.Email, Value: "a@example.test"}, []string{"mail"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.why, func(t *testing.T) {
+			id := tidings.DeliveryOf(tidings.NewNotificationID(start), 0)
+			if got := smsRouter(t, tt.routes...).candidates(id, &tt.to); !slices.Equal(got, tt.want) {
+				t.Errorf("%v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestWeightsShareDeliveriesAndNeverChangeTheirMind(t *testing.T) {
+	r := smsRouter(t, Route{Countries: []string{"*"}, Providers: []Weighted{{"one", 51}, {"two", 49}, {"three", 0}}})
+	to := &tidings.Address{Channel: tidings.SMS, Value: "+15550100"}
+	first := map[string]int{}
+	const n = 10_000
+	for range n / 4 {
+		ntf := tidings.NewNotificationID(start) // all of one instant: time must not steer
+		for i := range 4 {
+			id := tidings.DeliveryOf(ntf, i)
+			got := r.candidates(id, to)
+			if again := r.candidates(id, to); !slices.Equal(got, again) {
+				t.Fatalf("%v, then %v", got, again)
+			}
+			if len(got) != 3 {
+				t.Fatalf("candidates %v", got)
+			}
+			first[got[0]]++
+		}
+	}
+	if first["one"] < n*49/100 || first["one"] > n*53/100 || first["three"] > 0 {
+		t.Errorf("drawn %v of %d", first, n)
+	}
+}
+
+func TestUntriedLeavesOutWhatWasTried(t *testing.T) {
+	all := []string{"one", "two", "three"}
+	if got := untried(all, []string{"two"}); !slices.Equal(got, []string{"one", "three"}) {
+		t.Errorf("%v", got)
+	}
+	if got := untried(all, []string{"two", "one", "three"}); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if !slices.Equal(all, []string{"one", "two", "three"}) {
+		t.Error("the candidates were changed")
+	}
+}
+
+func TestRoutesThatCannotWorkAreRefused(t *testing.T) {
+	tests := []struct {
+		route Route
+		want  string
+	}{
+		{Route{Providers: []Weighted{{Name: "nobody"}}}, "no provider"},
+		{Route{Providers: []Weighted{{Name: "mail"}}}, "carries email"},
+		{Route{Providers: []Weighted{{Name: "one", Weight: -1}}}, "below 0"},
+		{Route{Countries: []string{"Germany"}, Providers: []Weighted{{Name: "one"}}}, "not a country"},
+	}
+	for _, tt := range tests {
+		_, err := newRouter([]Provider{{Name: "one", Channel: tidings.SMS}, {Name: "mail", Channel: tidings.Email}},
+			map[tidings.Channel][]Route{tidings.SMS: {tt.route}})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v: %v", tt.route, err)
+		}
+	}
+}
+
+func TestCountryIsThatOfTheLongestCallingCode(t *testing.T) {
+	tests := []struct{ phone, want, why string }{
+		{"+15550100123", "US", "a code of its own for most"},
+		{"+14165550100", "CA", "an area code of Canada"},
+		{"+18765550100", "JM", "an island in the North American plan"},
+		{"+77015550100", "KZ", "shares +7"},
+		{"+74955550100", "RU", "has the rest of +7"},
+		{"+441481555010", "GG", "an island with an area code of its own"},
+		{"+442075550100", "GB", "the country around it"},
+		{"+390655501000", "IT", "two digits"},
+		{"+3585550100", "FI", "three digits"},
+		{"+8835550100", "", "an international network has no country"},
+		{"", "", "nothing"},
+	}
+	for _, tt := range tests {
+		if got := countryOf(tt.phone); got != tt.want {
+			t.Errorf("%s: %s is of %q, want %q", tt.why, tt.phone, got, tt.want)
+		}
+	}
+}
+
+func TestTheTableOfCallingCodesIsSound(t *testing.T) {
+	for code, country := range countries {
+		if len(country) != 2 || strings.ToUpper(country) != country || len(code) > longestCode || strings.Trim(code, "0123456789") != "" {
+			t.Errorf("%q: %q", code, country)
+		}
+	}
+	if len(countries) < 230 {
+		t.Errorf("only %d codes", len(countries))
+	}
+}
