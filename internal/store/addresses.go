@@ -70,7 +70,7 @@ func (s *Store) register(t *tx, a tidings.Address, now time.Time) (created bool,
 	if a.ID.IsZero() {
 		a.ID = tidings.NewAddressID(now)
 	}
-	n, err := t.exec("address_add", a.ID[:], a.UserID, a.Channel, a.Provider, a.Value, hash, now.UnixMicro())
+	n, err := t.exec("address_register", a.ID[:], a.UserID, a.Channel, a.Provider, a.Value, hash, now.UnixMicro())
 	if err != nil || n == 1 {
 		return n == 1, err
 	}

@@ -19,7 +19,7 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		args []any
 	}{
 		{"erase_mark", []any{id, at}},
-		{"erase_data", []any{id}},
+		{"erase_user_data", []any{id}},
 		{"erase_deliveries", []any{id, at}},
 		{"erase_holds", []any{id}},
 		{"erase_preferences", []any{id}},

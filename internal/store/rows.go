@@ -12,7 +12,7 @@ import (
 
 // userFields takes id, locale, timezone, email, phone, attributes, created_at, updated_at.
 func userFields(u *tidings.User) []any {
-	return []any{&u.ID, &u.Locale, &u.Timezone, &u.Email, &u.Phone, raw{&u.Attributes}, instant{&u.CreatedAt}, instant{&u.UpdatedAt}}
+	return []any{&u.ID, &u.Locale, &u.Timezone, &u.Email, &u.Phone, object{&u.Attributes}, instant{&u.CreatedAt}, instant{&u.UpdatedAt}}
 }
 
 // addressFields takes id, user_id, channel, provider, value, status, reason, strikes, struck_at,
@@ -64,18 +64,18 @@ func (r *notificationRow) decided() (tidings.Notification, error) {
 	return r.Notification, nil
 }
 
-// A raw scans a JSON column into R.
-type raw struct{ R *json.RawMessage }
+// An object scans a JSON column into R; no text is the empty object.
+type object struct{ R *json.RawMessage }
 
 // Scan implements sql.Scanner.
-func (r raw) Scan(v any) error {
-	switch v := v.(type) {
-	case string:
-		*r.R = json.RawMessage(v)
-	case []byte:
-		*r.R = append(json.RawMessage(nil), v...)
-	default:
+func (o object) Scan(v any) error {
+	text, ok := v.(string)
+	if !ok {
 		return fmt.Errorf("read JSON: %T", v)
 	}
+	if text == "" {
+		text = "{}"
+	}
+	*o.R = json.RawMessage(text)
 	return nil
 }

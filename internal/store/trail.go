@@ -2,14 +2,130 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"tidings"
 )
 
-// Trail is all that is known of a notification; ErrNotFound as in Cancel.
+// Trail is all that is known of a notification, in six queries on one snapshot; ErrNotFound as in Cancel.
 func (s *Store) Trail(ctx context.Context, app string, id tidings.NotificationID) (*Trail, error) {
-	panic("not built")
+	var trail *Trail
+	err := s.read(ctx, func(t *tx) (err error) {
+		trail, err = s.trail(t, app, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the trail of a notification: %w", err)
+	}
+	return trail, nil
 }
 
-// List pages through notifications, newest first.
-func (s *Store) List(ctx context.Context, f Filter) ([]Listed, error) { panic("not built") }
+func (s *Store) trail(t *tx, app string, id tidings.NotificationID) (*Trail, error) {
+	var n notificationRow
+	found, err := t.one("trail_notification", []any{id[:], app}, n.fields()...)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, ErrNotFound
+	}
+	trail := &Trail{}
+	if trail.Notification, err = n.show(s.seal); err != nil {
+		return nil, err
+	}
+	for _, part := range []func(*tx, tidings.NotificationID) error{
+		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline,
+	} {
+		if err := part(t, id); err != nil {
+			return nil, err
+		}
+	}
+	trail.tell()
+	return trail, nil
+}
+
+func (l *Trail) deliveries(t *tx, id tidings.NotificationID) error {
+	return t.query("trail_deliveries", []any{id[:]}, func(r row) error {
+		var d TrailDelivery
+		var n int
+		err := r.Scan(&n, &d.Lane, into(&d.AddressID), &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries,
+			instant{&d.QueuedAt}, instant{&d.FinishedAt}, instant{&d.OpenedAt}, instant{&d.ClickedAt}, instant{&d.ReadAt},
+			instant{&d.ComplainedAt}, instant{&d.UnsubscribedAt}, &d.Address, &d.Provider)
+		d.ID, d.Channel = tidings.DeliveryOf(id, n), d.Lane.Channel()
+		l.Deliveries = append(l.Deliveries, d)
+		return err
+	})
+}
+
+func (l *Trail) attempts(t *tx, id tidings.NotificationID) error {
+	return t.query("trail_attempts", []any{id[:]}, func(r row) error {
+		var a tidings.Attempt
+		var n int
+		err := r.Scan(&n, &a.Number, truth{&a.Late}, &a.Provider, instant{&a.StartedAt}, instant{&a.EndedAt}, &a.Outcome,
+			&a.HTTPStatus, &a.Code, &a.Text, instant{&a.RetryAt}, &a.Ref)
+		a.Delivery = tidings.DeliveryOf(id, n)
+		if d := l.delivery(a.Delivery); d != nil {
+			d.Attempts = append(d.Attempts, a)
+		}
+		return err
+	})
+}
+
+func (l *Trail) receipts(t *tx, id tidings.NotificationID) error {
+	return t.query("trail_receipts", []any{id[:]}, func(r row) error {
+		var c tidings.Receipt
+		var n int
+		err := r.Scan(&n, &c.Attempt, &c.Status, instant{&c.At}, &c.Provider, &c.Ref, &c.Outcome, &c.Code, instant{&c.ReceivedAt})
+		c.Delivery = tidings.DeliveryOf(id, n)
+		if d := l.delivery(c.Delivery); d != nil {
+			d.Receipts = append(d.Receipts, c)
+		}
+		return err
+	})
+}
+
+func (l *Trail) holds(t *tx, id tidings.NotificationID) error {
+	return t.query("trail_holds", []any{id[:]}, func(r row) error {
+		h := tidings.Hold{Notification: id}
+		err := r.Scan(into(&h.ID), &h.Channel, &h.Reason, instant{&h.Until}, &h.State)
+		l.Holds = append(l.Holds, h)
+		return err
+	})
+}
+
+func (l *Trail) timeline(t *tx, id tidings.NotificationID) error {
+	return t.query("trail_timeline", []any{id[:]}, func(r row) error {
+		var m Moment
+		var n int
+		err := r.Scan(instant{&m.At}, &m.Kind, &n, &m.Text)
+		if n >= 0 {
+			m.Delivery = tidings.DeliveryOf(id, n)
+		}
+		l.Timeline = append(l.Timeline, m)
+		return err
+	})
+}
+
+// delivery finds a delivery of the trail: they stand in the order of their ordinals, without gaps.
+func (l *Trail) delivery(id tidings.DeliveryID) *TrailDelivery {
+	n := tidings.OrdinalOf(id)
+	if n >= len(l.Deliveries) || l.Deliveries[n].ID != id {
+		return nil
+	}
+	return &l.Deliveries[n]
+}
+
+// tell lets each attempt say what its receipts said of it.
+func (l *Trail) tell() {
+	for i := range l.Deliveries {
+		d := &l.Deliveries[i]
+		for _, r := range d.Receipts {
+			for j := range d.Attempts {
+				if a := &d.Attempts[j]; a.Number == r.Attempt {
+					a.Delivered = a.Delivered || r.Status == tidings.ReceiptDelivered
+					a.Refused = a.Refused || r.Status == tidings.ReceiptFailed || r.Status == tidings.ReceiptBounced
+				}
+			}
+		}
+	}
+}

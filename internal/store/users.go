@@ -107,7 +107,7 @@ func (t *tx) holdUser(id string, now time.Time) (tidings.User, error) {
 }
 
 func (t *tx) putUser(u tidings.User) error {
-	_, err := t.exec("user_put", u.ID, u.Locale, u.Timezone, u.Email, u.Phone, string(u.Attributes), u.UpdatedAt.UnixMicro())
+	_, err := t.exec("user_set", u.ID, u.Locale, u.Timezone, u.Email, u.Phone, string(u.Attributes), u.UpdatedAt.UnixMicro())
 	return err
 }
 

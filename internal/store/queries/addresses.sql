@@ -11,7 +11,7 @@ UPDATE addresses SET status = 'retired', reason = 'address_moved', retired_at = 
 WHERE channel = 'push' AND provider = $1 AND value = $2 AND user_id <> $3 AND status <> 'retired'
 RETURNING id, user_id;
 
--- name: address_add
+-- name: address_register
 INSERT INTO addresses (id, user_id, channel, provider, value, hash, status, reason, strikes, registered_at)
 VALUES ($1, $2, $3, $4, $5, $6, 'active', '', 0, $7)
 ON CONFLICT (user_id, channel, provider, value) DO NOTHING;

@@ -9,7 +9,7 @@ INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, u
 VALUES ($1, '', '', '', '', '{}', $2, $2)
 ON CONFLICT (id) DO NOTHING;
 
--- name: user_put
+-- name: user_set
 UPDATE users SET locale = $2, timezone = $3, email = $4, phone = $5, attributes = $6, updated_at = $7 WHERE id = $1;
 
 -- name: preferences
@@ -46,7 +46,7 @@ WHERE user_id = $1 AND cancelled_at IS NULL
   AND (EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND d.due_at IS NOT NULL)
     OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting'));
 
--- name: erase_data
+-- name: erase_user_data
 UPDATE notifications SET data = '', collapse_key = '' WHERE user_id = $1;
 
 -- name: erase_deliveries

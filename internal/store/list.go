@@ -1,0 +1,148 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"tidings"
+)
+
+const (
+	// defaultPage is the length of a page that asked for none.
+	defaultPage = 50
+	// maxChunk is how many notifications one query folds while it looks for a status.
+	maxChunk = 4000
+	// idSlack is how far the instant in an id may be from the one at which it was accepted.
+	idSlack = time.Minute
+)
+
+// List pages through notifications, newest first. Since is included, Until is not. A channel is
+// one that a delivery or a hold took; with a reason it is the channel that the reason is about.
+func (s *Store) List(ctx context.Context, f Filter) ([]Listed, error) {
+	if f.Limit <= 0 {
+		f.Limit = defaultPage
+	}
+	if f.Before.IsZero() {
+		f.Before = tidings.NotificationID(bytes.Repeat([]byte{0xff}, len(f.Before)))
+	}
+	now := time.Now()
+	var found []Listed
+	for chunk := f.Limit; ; chunk = min(4*chunk, maxChunk) {
+		page, err := s.listed(ctx, f, now, chunk)
+		if err != nil {
+			return nil, fmt.Errorf("list notifications: %w", err)
+		}
+		for _, n := range page {
+			if f.Status == "" || n.Status == f.Status {
+				found = append(found, n)
+			}
+			if len(found) == f.Limit {
+				return found, nil
+			}
+		}
+		if len(page) < chunk {
+			return found, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("list notifications: %w", err)
+		}
+		f.Before = page[len(page)-1].Notification.ID
+	}
+}
+
+// listed is a page of at most limit notifications of any status.
+func (s *Store) listed(ctx context.Context, f Filter, now time.Time, limit int) ([]Listed, error) {
+	name, args := f.statement(limit)
+	var list []Listed
+	err := s.read(ctx, func(t *tx) error {
+		list = nil
+		page := folding{now: now}
+		err := t.query(name, args, page.scan)
+		page.end()
+		list = page.list
+		return err
+	})
+	return list, err
+}
+
+// statement is the statement that lists by a filter, with its arguments.
+func (f *Filter) statement(limit int) (string, []any) {
+	newest, until := f.Before, int64(math.MaxInt64)
+	if !f.Until.IsZero() {
+		until = f.Until.UnixMicro()
+		if bound := firstID(f.Until.Add(idSlack)); bytes.Compare(bound[:], newest[:]) < 0 {
+			newest = bound
+		}
+	}
+	oldest, since := tidings.NotificationID{}, int64(0)
+	if !f.Since.IsZero() {
+		oldest, since = firstID(f.Since.Add(-idSlack)), f.Since.UnixMicro()
+	}
+	suppress, hold := f.decision(tidings.ActionSuppress), f.decision(tidings.ActionHold)
+	args := []any{newest[:], oldest[:], since, until, f.App, f.Type, f.DedupeKey, f.Channel, f.Reason, suppress, hold, limit}
+	if f.UserID == "" {
+		return "list", args
+	}
+	return "list_of_user", append(args, f.UserID)
+}
+
+// decision is a LIKE pattern for a stored decision with the filter's reason, and channel if it has one.
+func (f *Filter) decision(action tidings.Action) string {
+	pattern := fmt.Sprintf(`"reason":"%s"`, f.Reason)
+	if f.Channel != "" {
+		pattern = fmt.Sprintf(`"channel":"%s","action":"%s",`, f.Channel, action) + pattern
+	}
+	return "%" + strings.NewReplacer(`\`, `\\`, `_`, `\_`, `%`, `\%`).Replace(pattern) + "%"
+}
+
+// firstID is the lowest id of an instant.
+func firstID(t time.Time) tidings.NotificationID {
+	var id tidings.NotificationID
+	ms := max(t.UnixMilli(), 0)
+	binary.BigEndian.PutUint16(id[0:2], uint16(ms>>32))
+	binary.BigEndian.PutUint32(id[2:6], uint32(ms))
+	return id
+}
+
+// A folding gathers rows, one a delivery, into notifications with their status.
+type folding struct {
+	now        time.Time
+	list       []Listed
+	deliveries []tidings.Delivery // of the last one
+	holding    bool               // the last one
+}
+
+func (p *folding) scan(r row) error {
+	var n notificationRow
+	var waiting int
+	var status *string
+	var d tidings.Delivery
+	var tries *int
+	if err := r.Scan(append(n.fields(), &waiting, &status, instant{&d.DueAt}, &tries)...); err != nil {
+		return err
+	}
+	if len(p.list) == 0 || p.list[len(p.list)-1].Notification.ID != n.ID {
+		p.end()
+		p.list = append(p.list, Listed{Notification: n.Notification})
+		p.deliveries, p.holding = p.deliveries[:0], waiting > 0
+	}
+	if status != nil { // NULL: it has no delivery
+		d.Status, d.Tries = tidings.Status(*status), *tries
+		p.deliveries = append(p.deliveries, d)
+	}
+	return nil
+}
+
+// end folds the deliveries of the last notification.
+func (p *folding) end() {
+	if len(p.list) == 0 {
+		return
+	}
+	last := &p.list[len(p.list)-1]
+	last.Status = tidings.Summarise(&last.Notification, p.deliveries, p.holding, p.now)
+}

@@ -1,0 +1,62 @@
+-- name: trail_notification
+SELECT id, app, test, type, user_id, category, catalog_version, dedupe_key, collapse_key, sensitive, data, decisions,
+       accepted_at, expires_at, cancelled_at
+FROM notifications WHERE id = $1 AND ($2 = '' OR app = $2);
+
+-- An address that was erased with its user leaves no value.
+-- name: trail_deliveries
+SELECT d.n, d.lane, d.address_id, d.status, d.reason, d.due_at, d.claim_no, d.tries, d.queued_at, d.finished_at,
+       d.opened_at, d.clicked_at, d.read_at, d.complained_at, d.unsubscribed_at, COALESCE(a.value, ''), COALESCE(a.provider, '')
+FROM deliveries d LEFT JOIN addresses a ON a.id = d.address_id
+WHERE d.ntf = $1 ORDER BY d.n;
+
+-- name: trail_attempts
+SELECT n, claim_no, late, provider, started_at, ended_at, outcome, http_status, code, text, retry_at, ref
+FROM attempts WHERE ntf = $1 ORDER BY n, claim_no, late;
+
+-- name: trail_receipts
+SELECT n, claim_no, status, at, provider, ref, outcome, code, received_at
+FROM receipts WHERE ntf = $1 ORDER BY n, received_at, at;
+
+-- name: trail_holds
+SELECT id, channel, reason, until, state FROM holds WHERE ntf = $1 ORDER BY id;
+
+-- name: trail_timeline
+SELECT at, kind, n, text FROM timeline WHERE ntf = $1 ORDER BY at, n;
+
+-- A page of notifications, each with one row a delivery, newest first. Channel and reason are
+-- looked for in deliveries and holds, and in the decisions that led to neither.
+-- name: list
+SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.dedupe_key, c.collapse_key, c.sensitive, '', '',
+       c.accepted_at, c.expires_at, c.cancelled_at,
+       (SELECT COUNT(*) FROM holds h WHERE h.ntf = c.id AND h.state = 'waiting'), d.status, d.due_at, d.tries
+FROM (
+  SELECT * FROM notifications n
+  WHERE n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
+    AND ($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)
+    AND (($8 = '' AND $9 = '')
+      OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))
+      OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))
+      OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
+  ORDER BY n.id DESC LIMIT $12
+) c
+LEFT JOIN deliveries d ON d.ntf = c.id
+ORDER BY c.id DESC, d.n;
+
+-- The same for one user, by the index of users.
+-- name: list_of_user
+SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.dedupe_key, c.collapse_key, c.sensitive, '', '',
+       c.accepted_at, c.expires_at, c.cancelled_at,
+       (SELECT COUNT(*) FROM holds h WHERE h.ntf = c.id AND h.state = 'waiting'), d.status, d.due_at, d.tries
+FROM (
+  SELECT * FROM notifications n
+  WHERE n.user_id = $13 AND n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
+    AND ($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)
+    AND (($8 = '' AND $9 = '')
+      OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))
+      OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))
+      OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
+  ORDER BY n.id DESC LIMIT $12
+) c
+LEFT JOIN deliveries d ON d.ntf = c.id
+ORDER BY c.id DESC, d.n;
