@@ -22,6 +22,8 @@ func protocols() []protocol {
 	return []protocol{
 		{"apns", 0, openAPNs},
 		{"fcm", 1, openFCM},
+		{"twilio", 2, openTwilio},
+		{"aws_sms", 3, openAWSSMS},
 	}
 }
 
