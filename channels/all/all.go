@@ -8,6 +8,8 @@ import (
 	"tidings/channels"
 	"tidings/channels/push/apns"
 	"tidings/channels/push/fcm"
+	"tidings/channels/sms/awssms"
+	"tidings/channels/sms/twilio"
 )
 
 // Vendors is every vendor; the configuration names them by Type.
@@ -15,5 +17,7 @@ func Vendors() []channels.Vendor {
 	return []channels.Vendor{
 		apns.Vendor(),
 		fcm.Vendor(),
+		twilio.Vendor(),
+		awssms.Vendor(),
 	}
 }
