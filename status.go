@@ -38,6 +38,12 @@ const (
 	NotificationSuppressed NotificationStatus = "suppressed"
 )
 
+// NotificationStatuses is every status of a notification.
+func NotificationStatuses() []NotificationStatus {
+	return []NotificationStatus{NotificationHeld, NotificationDelivered, NotificationSent, NotificationAccepted, NotificationFailed,
+		NotificationExpired, NotificationCancelled, NotificationSuppressed}
+}
+
 // A Reason says why a delivery, decision or hold is as it is. The list is closed.
 type Reason string
 
@@ -79,6 +85,19 @@ const (
 	ReasonLoopBrake           Reason = "loop_brake"
 	ReasonErased              Reason = "erased"
 )
+
+// Reasons is every reason.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonSimulated, ReasonNoAddress, ReasonNoProvider, ReasonNotRequested, ReasonAddressRetired, ReasonAddressMoved,
+		ReasonQuarantined, ReasonOptedOutChannel, ReasonOptedOutCategory, ReasonOptedOutAll, ReasonConsentMissing,
+		ReasonSuppressedBounce, ReasonSuppressedComplaint, ReasonQuietHours, ReasonScheduled, ReasonDigested,
+		ReasonEscalation, ReasonRateLimitedUser, ReasonRateLimitedCategory, ReasonExpired, ReasonCancelled,
+		ReasonSuperseded, ReasonTemplateError, ReasonContentTooLarge, ReasonRecipientDead, ReasonRecipientRejected,
+		ReasonProviderRejected, ReasonProviderBroken, ReasonRetriesSpent, ReasonPoison, ReasonOutcomeUnknown,
+		ReasonRedriven, ReasonSidelined, ReasonLoopBrake, ReasonErased,
+	}
+}
 
 // An Outcome is how one attempt ended: ok, or one of the faults.
 type Outcome string

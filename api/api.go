@@ -1,8 +1,8 @@
 // Package api is the HTTP service: every route in one list, with its scope, its input and its
 // answers.
 //
-// It promises the contract's order of checks, strict input, and an answer that is never a
-// guess. It must never decide or deliver: that is intake and the workers.
+// It promises the same order of checks on every route, strict input, and an answer that is
+// never a guess. It must never decide or deliver: that is intake and the workers.
 package api
 
 import (
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/api/hooks"
 	"tidings/channels"
 	"tidings/internal/intake"
 	"tidings/internal/observe"
@@ -27,7 +28,8 @@ type Settings struct {
 	Publish   func(ctx context.Context, files map[string]string) (version int64, err error) // error: templates.Problems
 	Providers map[string]Provider
 	Lanes     []tidings.Lane
-	LaneMeter LaneMeter // nil in a process without workers
+	Limits    map[tidings.Lane]int // deliveries that may wait in the log
+	LaneMeter LaneMeter            // nil in a process without workers
 	Ready     func(ctx context.Context) error
 	Draining  func() bool // true once shutdown has begun: posts answer 503
 	PublicURL string
@@ -54,4 +56,36 @@ type Provider struct {
 }
 
 // New is the handler of the whole service.
-func New(s Settings) http.Handler { panic("not built") }
+func New(s Settings) http.Handler {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	v := &service{Settings: s, keys: newKeyring(s.Store.Keys), mux: http.NewServeMux()}
+	v.hooks = &hooks.Receiver{Apply: s.Store.ApplyReceipts, PublicURL: s.PublicURL, Metrics: s.Metrics, Now: s.Now}
+	routes := v.routes()
+	v.document = document(routes, s.Version)
+	for pattern, at := range resources(routes) {
+		v.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { v.serve(w, r, at) })
+	}
+	v.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { v.serve(w, r, nil) })
+	return v
+}
+
+// A service is what the handlers of the routes share.
+type service struct {
+	Settings
+	keys     *keyring
+	hooks    *hooks.Receiver
+	mux      *http.ServeMux
+	document []byte // OpenAPI
+}
+
+// ServeHTTP serves one request. Paths that the mux would redirect to a clean form are not
+// found: nobody was told of them, and a redirect would answer before the key is checked.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !clean(r.URL.EscapedPath()) {
+		s.serve(w, r, nil)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}

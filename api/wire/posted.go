@@ -57,9 +57,9 @@ type BatchResult struct {
 	Index     int                         `json:"index" doc:"Its place in the batch, from 0."`
 	ID        tidings.NotificationID      `json:"id,omitzero"`
 	Duplicate bool                        `json:"duplicate,omitzero"`
-	Status    tidings.NotificationStatus  `json:"status,omitzero"`
-	Decisions []Decision                  `json:"decisions,omitempty"`
-	Rendered  map[tidings.Channel]Content `json:"rendered,omitempty"`
+	Status    tidings.NotificationStatus  `json:"status,omitzero" doc:"Of a dry run."`
+	Decisions []Decision                  `json:"decisions,omitempty" doc:"Of a dry run."`
+	Rendered  map[tidings.Channel]Content `json:"rendered,omitempty" doc:"Of a dry run."`
 	Error     *ItemError                  `json:"error,omitempty"`
 }
 

@@ -28,12 +28,18 @@ func (t *Time) ReadJSON(in *strict.Input) {
 	if !ok {
 		return
 	}
+	if t.Time, ok = ParseTime(s); !ok {
+		in.Report("must be a time since 1970 as in RFC 3339, such as 2026-12-01T08:00:00Z")
+	}
+}
+
+// ParseTime reads an instant as callers write it.
+func ParseTime(s string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil || !plain(s) || at.Year() < 1970 {
-		in.Report("must be a time since 1970 as in RFC 3339, such as 2026-12-01T08:00:00Z")
-		return
+		return time.Time{}, false
 	}
-	t.Time = at.UTC().Truncate(time.Microsecond)
+	return at.UTC().Truncate(time.Microsecond), true
 }
 
 // plain refuses what package time takes beyond RFC 3339: hours of one digit, a comma before

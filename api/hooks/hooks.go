@@ -1,0 +1,76 @@
+// Package hooks takes what providers report about messages after they accepted them.
+//
+// It promises that nothing of an unsigned callback is stored, and that an authentic one is
+// stored before it is answered. It must never trust forwarded headers: the URL that a
+// signature covers is the configured public one.
+package hooks
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"tidings"
+	"tidings/api/problem"
+	"tidings/channels"
+	"tidings/internal/observe"
+)
+
+// A Receiver takes callbacks of all providers.
+type Receiver struct {
+	Apply     func(ctx context.Context, receipts []tidings.Receipt) (strays int, err error)
+	PublicURL string // where providers reach this service
+	Metrics   *observe.Metrics
+	Now       func() time.Time
+}
+
+// A Count says what a callback had.
+type Count struct{ Receipts, Strays int }
+
+// Receive verifies, parses and stores one callback of a provider. Its errors are problems: a
+// forged callback is forbidden, one that cannot be read is invalid input, and one that cannot
+// be stored now shall be repeated.
+func (v *Receiver) Receive(r *http.Request, provider, channel string, reader channels.ReceiptReader, body []byte) (Count, error) {
+	receipts, err := reader.ReadReceipts(r, strings.TrimRight(v.PublicURL, "/")+r.URL.RequestURI(), body)
+	switch {
+	case errors.Is(err, channels.ErrForged):
+		return Count{}, problem.New(problem.Forbidden, "the callback is not signed by the provider")
+	case err != nil:
+		p := problem.New(problem.InvalidInput, "the callback is authentic and cannot be read")
+		p.Errors = []problem.At{{Pointer: "", Detail: p.Detail}}
+		return Count{}, p
+	case len(receipts) == 0:
+		return Count{}, nil
+	}
+	now := v.Now().UTC()
+	for i := range receipts {
+		complete(&receipts[i], provider, now)
+	}
+	strays, err := v.Apply(r.Context(), receipts)
+	if err != nil {
+		return Count{}, err
+	}
+	v.count(provider, channel, receipts)
+	return Count{Receipts: len(receipts), Strays: strays}, nil
+}
+
+// complete adds what the provider did not say.
+func complete(r *tidings.Receipt, provider string, now time.Time) {
+	r.Provider = provider
+	r.ReceivedAt = now
+	if r.At.IsZero() {
+		r.At = now
+	}
+}
+
+// count tells the metrics what people did.
+func (v *Receiver) count(provider, channel string, receipts []tidings.Receipt) {
+	for _, r := range receipts {
+		switch r.Status {
+		case tidings.ReceiptOpened, tidings.ReceiptClicked, tidings.ReceiptComplained:
+			v.Metrics.Engagement.WithLabelValues(channel, provider, string(r.Status)).Inc()
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"tidings"
+	"tidings/api/problem"
+	"tidings/api/wire"
+	"tidings/internal/store"
+	"tidings/preferences"
+)
+
+// anyVersion lets a change go through whatever the current version is.
+const anyVersion = -1
+
+func (s *service) getPreferences(c *call) (*answer, error) {
+	id, err := c.userID()
+	if err != nil {
+		return nil, err
+	}
+	p, u, err := s.Store.Preferences(c.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return wanted(p, u), nil
+}
+
+func (s *service) patchPreferences(c *call) (*answer, error) {
+	var in wire.PreferencesPatch
+	if err := c.read(&in); err != nil {
+		return nil, err
+	}
+	id, err := c.newUserID()
+	if err != nil {
+		return nil, err
+	}
+	expected, err := expectedVersion(in.Version, c.Header.Get("If-Match"))
+	if err != nil {
+		return nil, err
+	}
+	choices, err := in.Choices()
+	if err != nil {
+		return nil, err
+	}
+	p, u, err := s.Store.ChangePreferences(c.Context(), id, expected, c.now, func(p *preferences.Preferences, u *tidings.User) error {
+		return s.change(p, u, &in, choices)
+	})
+	if err != nil {
+		return nil, patchProblem(err)
+	}
+	return wanted(p, u), nil
+}
+
+// change applies a patch to what the user wants now.
+func (s *service) change(p *preferences.Preferences, u *tidings.User, in *wire.PreferencesPatch, choices json.RawMessage) error {
+	catalogue, _ := s.Catalogue()
+	next, err := p.Patch(choices, func(category string) (tidings.CategoryKind, bool) {
+		found, known := catalogue.Categories[category]
+		return found.Kind, known
+	})
+	if err != nil {
+		return err
+	}
+	*p = next
+	if in.Locale != nil {
+		u.Locale = string(*in.Locale)
+	}
+	if in.Timezone != nil {
+		u.Timezone = string(*in.Timezone)
+	}
+	return nil
+}
+
+func patchProblem(err error) error {
+	var wrongPatch *preferences.PatchError
+	if errors.As(err, &wrongPatch) {
+		return wrong(problem.Code(wrongPatch.Code), wrongPatch.Pointer, wrongPatch.Detail)
+	}
+	if errors.Is(err, store.ErrConflict) {
+		return problem.New(problem.VersionConflict, "the preferences were changed since; read them again")
+	}
+	return err
+}
+
+// expectedVersion is the version that the caller saw, as told in the body or in If-Match.
+func expectedVersion(told *int64, match string) (int64, error) {
+	seen := int64(anyVersion)
+	if told != nil {
+		if *told < 0 {
+			return 0, invalid("/version", "must not be negative")
+		}
+		seen = *told
+	}
+	if match == "" || match == "*" {
+		return seen, nil
+	}
+	tag, err := strconv.ParseInt(strings.Trim(match, `"`), 10, 64)
+	if err != nil || tag < 0 || told != nil && tag != *told {
+		return 0, problem.New(problem.VersionConflict, "If-Match does not name the current version")
+	}
+	return tag, nil
+}
+
+// wanted answers with what a user wants.
+func wanted(p preferences.Preferences, u tidings.User) *answer {
+	a := ok(preferencesOf(p, u))
+	a.header = map[string]string{"ETag": `"` + strconv.FormatInt(p.Version, 10) + `"`}
+	return a
+}
+
+func preferencesOf(p preferences.Preferences, u tidings.User) wire.Preferences {
+	out := wire.Preferences{
+		All: p.All == nil || *p.All, Channels: p.Channels, Categories: map[string]any{},
+		Locale: u.Locale, Timezone: u.Timezone, Version: p.Version,
+	}
+	if out.Channels == nil {
+		out.Channels = map[tidings.Channel]bool{}
+	}
+	for name, choice := range p.Categories {
+		out.Categories[name] = choiceOf(choice)
+	}
+	return out
+}
+
+// choiceOf is a choice in its shortest form: a truth value, or an object when channels differ.
+func choiceOf(c preferences.Choice) any {
+	if len(c.Channels) == 0 && c.All != nil {
+		return *c.All
+	}
+	out := map[string]bool{}
+	if c.All != nil {
+		out["all"] = *c.All
+	}
+	for channel, on := range c.Channels {
+		out[string(channel)] = on
+	}
+	return out
+}

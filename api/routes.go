@@ -1,0 +1,204 @@
+package api
+
+import (
+	"net/http"
+
+	"tidings/api/problem"
+	"tidings/api/wire"
+)
+
+// routes is every call that the service answers. What is not here is not found.
+func (s *service) routes() []route {
+	return append(append(append(s.eventRoutes(), s.userRoutes()...), s.operatorRoutes()...), s.openRoutes()...)
+}
+
+func (s *service) eventRoutes() []route {
+	return []route{
+		{
+			method: http.MethodPost, pattern: "/v1/events", scope: scopeSend, summary: "Post one event",
+			about: "Answers once the notification is durable. The same dedupe_key again gives the first notification; with another request it is a conflict.",
+			takes: takes[wire.Event](eventExample),
+			gives: []reply{
+				{status: http.StatusAccepted, about: "Accepted; Location says where its trail is.", body: wire.Posted{}},
+				{status: http.StatusOK, about: "A duplicate (with Idempotency-Replayed: true), or the result of a dry run.", body: wire.Posted{}},
+			},
+			errors: []problem.Code{problem.UnknownEventType, problem.MissingData, problem.TemplateError, problem.ContentTooLarge, problem.NotSupported, problem.DedupeConflict, problem.QuotaExceeded, problem.LaneFull, problem.NotReady},
+			serve:  s.postEvent,
+		},
+		{
+			method: http.MethodPost, pattern: "/v1/events/batch", scope: scopeSend, summary: "Post many events",
+			about:  "Each event stands for itself: one that is refused does not fail the others. A dedupe_key repeated in one batch: the first wins.",
+			takes:  takes[wire.Batch](batchExample).upTo(maxBatchBody),
+			gives:  []reply{{status: http.StatusOK, about: "What became of each event.", body: wire.BatchResults{}}},
+			errors: []problem.Code{problem.NotReady},
+			serve:  s.postBatch,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/notifications", scope: scopeRead, summary: "List notifications",
+			about: "Newest first. Keys without operate or admin see those of their own app.",
+			query: listParameters,
+			gives: []reply{{status: http.StatusOK, about: "A page.", body: wire.Page{}}},
+			serve: s.listNotifications,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/notifications/{id}", scope: scopeRead, summary: "Read the trail of a notification",
+			gives:  []reply{{status: http.StatusOK, about: "All that is known of it.", body: wire.Trail{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.readTrail,
+		},
+		{
+			method: http.MethodPost, pattern: "/v1/notifications/{id}/cancel", scope: scopeSend, summary: "Cancel a notification",
+			about:  "What is being sent is not tried again. A repeated cancel answers the same.",
+			takes:  takes[wire.Nothing](`{}`).maybe(),
+			gives:  []reply{{status: http.StatusOK, about: "What was called off, and what was too late.", body: wire.Cancelled{}}},
+			errors: []problem.Code{problem.NotFound, problem.NothingToCancel},
+			serve:  s.cancel,
+		},
+	}
+}
+
+func (s *service) userRoutes() []route {
+	user := wire.User{}
+	return []route{
+		{
+			method: http.MethodPut, pattern: "/v1/users/{user_id}", scope: scopeUsers, summary: "Make or replace a user",
+			about: "What the body leaves out goes away; an e-mail or phone that goes away retires its address.",
+			takes: takes[wire.UserChange](userExample),
+			gives: []reply{{status: http.StatusOK, about: "The user.", body: user}},
+			serve: s.putUser,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/users/{user_id}", scope: scopeUsers, summary: "Read a user",
+			gives:  []reply{{status: http.StatusOK, about: "The user.", body: user}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.getUser,
+		},
+		{
+			method: http.MethodDelete, pattern: "/v1/users/{user_id}", scope: scopeUsers, summary: "Erase a user",
+			about:  "Deletes the person and what notifications told; what is not sent yet is called off.",
+			gives:  []reply{{status: http.StatusNoContent, about: "Erased."}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.eraseUser,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/users/{user_id}/export", scope: scopeUsers, summary: "Export everything held about a user",
+			gives:  []reply{{status: http.StatusOK, about: "Everything, with addresses in the clear.", body: wire.Export{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.exportUser,
+		},
+		{
+			method: http.MethodPost, pattern: "/v1/users/{user_id}/addresses", scope: scopeUsers, summary: "Register an address",
+			about: "The same value again refreshes it; a token that another user holds moves.",
+			takes: takes[wire.NewAddress](addressExample),
+			gives: []reply{
+				{status: http.StatusCreated, about: "Registered.", body: wire.Address{}},
+				{status: http.StatusOK, about: "The user had it already; it is active again.", body: wire.Address{}},
+			},
+			errors: []problem.Code{problem.NotSupported},
+			serve:  s.registerAddress,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/users/{user_id}/addresses", scope: scopeUsers, summary: "List addresses",
+			gives:  []reply{{status: http.StatusOK, about: "All of them, oldest first, retired ones too.", body: wire.Addresses{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.listAddresses,
+		},
+		{
+			method: http.MethodDelete, pattern: "/v1/users/{user_id}/addresses/{address_id}", scope: scopeUsers, summary: "Retire an address",
+			gives:  []reply{{status: http.StatusNoContent, about: "Retired."}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.retireAddress,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/users/{user_id}/preferences", scope: scopeUsers, summary: "Read what a user wants",
+			gives:  []reply{{status: http.StatusOK, about: "With the version in the ETag.", body: wire.Preferences{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.getPreferences,
+		},
+		{
+			method: http.MethodPatch, pattern: "/v1/users/{user_id}/preferences", scope: scopeUsers, summary: "Change what a user wants",
+			about:  "A JSON merge patch. With a version in the body or in If-Match, only that version is changed; without, the last write wins.",
+			takes:  takes[wire.PreferencesPatch](preferencesExample).as(mediaMerge, mediaJSON),
+			gives:  []reply{{status: http.StatusOK, about: "As they are now.", body: wire.Preferences{}}},
+			errors: []problem.Code{problem.VersionConflict, problem.CategoryCritical, problem.NotSupported},
+			serve:  s.patchPreferences,
+		},
+	}
+}
+
+func (s *service) operatorRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, pattern: "/v1/catalog", scope: scopeAdmin, summary: "Read the catalogue",
+			gives:  []reply{{status: http.StatusOK, about: "The current version.", body: wire.Catalog{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.getCatalog,
+		},
+		{
+			method: http.MethodPut, pattern: "/v1/catalog", scope: scopeAdmin, summary: "Publish a catalogue",
+			about:  "All files of the catalogue. The same files again give the version that has them.",
+			takes:  takes[wire.CatalogChange](catalogExample).upTo(maxBatchBody),
+			gives:  []reply{{status: http.StatusOK, about: "The version that holds from now on.", body: wire.Catalog{}}},
+			errors: []problem.Code{problem.VersionConflict},
+			serve:  s.putCatalog,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/lanes", scope: scopeOperate, summary: "See how the lanes stand",
+			gives: []reply{{status: http.StatusOK, about: "All lanes.", body: wire.Lanes{}}},
+			serve: s.listLanes,
+		},
+		{
+			method: http.MethodPost, pattern: "/v1/lanes/{lane}/pause", scope: scopeOperate, summary: "Pause a lane",
+			about:  "What is being sent ends; nothing more is sent until it is resumed. Posts are still accepted, up to its limit.",
+			takes:  takes[wire.Nothing](`{}`).maybe(),
+			gives:  []reply{{status: http.StatusOK, about: "The lane.", body: wire.Lane{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.pauseLane,
+		},
+		{
+			method: http.MethodPost, pattern: "/v1/lanes/{lane}/resume", scope: scopeOperate, summary: "Resume a lane",
+			takes:  takes[wire.Nothing](`{}`).maybe(),
+			gives:  []reply{{status: http.StatusOK, about: "The lane.", body: wire.Lane{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.resumeLane,
+		},
+	}
+}
+
+func (s *service) openRoutes() []route {
+	return []route{
+		{
+			method: http.MethodPost, pattern: "/hooks/{provider}", summary: "Report a receipt",
+			about:  "For providers: verified by their signature, under the configured name.",
+			gives:  []reply{{status: http.StatusNoContent, about: "Taken, also when nothing is known of the message yet."}},
+			errors: []problem.Code{problem.Forbidden, problem.NotFound, problem.TooLarge, problem.InvalidInput, problem.NotReady},
+			serve:  s.receiveHook,
+		},
+		{
+			method: http.MethodGet, pattern: "/healthz", summary: "Tell that the process is alive",
+			gives: []reply{{status: http.StatusOK, about: "Alive.", body: wire.Health{}}},
+			serve: s.healthy,
+		},
+		{
+			method: http.MethodGet, pattern: "/readyz", summary: "Tell whether events can be accepted and stored",
+			gives:  []reply{{status: http.StatusOK, about: "Ready.", body: wire.Health{}}},
+			errors: []problem.Code{problem.NotReady},
+			serve:  s.ready,
+		},
+		{
+			method: http.MethodGet, pattern: "/metrics", summary: "Show the metrics",
+			gives: []reply{{status: http.StatusOK, about: "In the format of Prometheus.", media: "text/plain"}},
+			serve: s.metrics,
+		},
+		{
+			method: http.MethodGet, pattern: "/openapi.json", summary: "Show this document",
+			gives: []reply{{status: http.StatusOK, about: "OpenAPI 3.1.", media: mediaJSON}},
+			serve: s.openapi,
+		},
+		{
+			method: http.MethodGet, pattern: "/docs", summary: "Show this document to people",
+			gives: []reply{{status: http.StatusOK, about: "A page.", media: "text/html"}},
+			serve: s.docs,
+		},
+	}
+}

@@ -1,0 +1,220 @@
+package trail
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tidings"
+	"tidings/internal/store"
+)
+
+// Summary is what became of a notification, channel by channel, in one sentence.
+func Summary(t *store.Trail, now time.Time) string {
+	var clauses []string
+	for _, d := range t.Notification.Decisions {
+		if d.Reason == tidings.ReasonNotRequested && len(t.Notification.Decisions) > 1 {
+			continue // nobody misses what nobody asked for
+		}
+		clauses = append(clauses, clause(t, d, now))
+	}
+	if len(clauses) == 0 {
+		return "Nothing was asked for."
+	}
+	return sentence(strings.Join(clauses, "; "))
+}
+
+// clause is what became of one channel.
+func clause(t *store.Trail, d tidings.Decision, now time.Time) string {
+	var mine []stand
+	for i := range t.Deliveries {
+		if t.Deliveries[i].Channel == d.Channel {
+			mine = append(mine, standOf(&t.Deliveries[i], t.Notification.ExpiresAt, now))
+		}
+	}
+	subject := noun(d.Channel)
+	if len(mine) > 0 {
+		return subject + " " + deliveries(d.Channel, t.Notification.Category, mine, now)
+	}
+	for _, h := range t.Holds {
+		if h.Channel == d.Channel && h.State == tidings.HoldWaiting {
+			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), held(h.Reason))
+		}
+		if h.Channel == d.Channel && h.State == tidings.HoldCancelled {
+			return subject + " was called off while it was held"
+		}
+	}
+	switch {
+	case d.Action == tidings.ActionHold:
+		return fmt.Sprintf("%s is held until %s: %s", subject, at(d.Until, now), held(d.Reason))
+	case d.Reason != "":
+		return subject + " was not sent: " + because(d.Reason, d.Channel, t.Notification.Category)
+	case !t.Notification.CancelledAt.IsZero():
+		return subject + " was called off"
+	}
+	return subject + " is being prepared"
+}
+
+// held is why something is put off, as it stands after a colon.
+func held(r tidings.Reason) string {
+	if r == tidings.ReasonQuietHours {
+		return "these are the user's quiet hours"
+	}
+	return because(r, "", "")
+}
+
+// A stand is where one delivery stands.
+type stand struct {
+	status tidings.Status
+	final  bool
+	reason tidings.Reason
+	due    time.Time // of the next try, or the end of waiting
+	since  time.Time // when it was reached
+}
+
+func standOf(d *store.TrailDelivery, expires, now time.Time) stand {
+	status, final := d.Shown(expires, now)
+	s := stand{status: status, final: final, reason: reason(d, status), due: d.DueAt, since: d.FinishedAt}
+	if status != tidings.Delivered {
+		return s
+	}
+	for _, r := range d.Receipts { // the first word of its arrival counts
+		if r.Status == tidings.ReceiptDelivered && (s.since.IsZero() || r.At.Before(s.since)) {
+			s.since = r.At
+		}
+	}
+	return s
+}
+
+// reached reports whether a provider took it, as far as anybody knows.
+func (s stand) reached() bool { return s.status == tidings.Delivered || s.status == tidings.Sent }
+
+// deliveries is what became of the deliveries of one channel: who was reached, else where the
+// most hopeful one stands.
+func deliveries(c tidings.Channel, category string, all []stand, now time.Time) string {
+	var reached []stand
+	best := all[0]
+	for _, s := range all {
+		if s.reached() {
+			reached = append(reached, s)
+		}
+		if hope(s) < hope(best) {
+			best = s
+		}
+	}
+	if len(reached) > 0 {
+		return success(c, reached, len(all), now) + also(all, now)
+	}
+	same := 0
+	for _, s := range all {
+		if s.status == best.status && s.reason == best.reason {
+			same++
+		}
+	}
+	text := predicate(c, category, best, now)
+	switch {
+	case len(all) == 1:
+		return text
+	case same == len(all):
+		return fmt.Sprintf("to %s %s", places(c, len(all)), text)
+	}
+	return fmt.Sprintf("to %d of %s %s", same, places(c, len(all)), text)
+}
+
+// success is how a channel reached somebody.
+func success(c tidings.Channel, reached []stand, all int, now time.Time) string {
+	first := reached[0]
+	for _, s := range reached {
+		if s.status == tidings.Delivered && first.status != tidings.Delivered || s.status == first.status && s.since.Before(first.since) {
+			first = s
+		}
+	}
+	when := at(first.since, now)
+	if first.reason == tidings.ReasonSimulated {
+		return "was only simulated at " + when + ": " + because(first.reason, c, "")
+	}
+	if c == tidings.Push {
+		return fmt.Sprintf("reached %d of %s at %s", len(reached), places(c, all), when)
+	}
+	verb := "was sent"
+	if first.status == tidings.Delivered {
+		verb = "was delivered"
+	}
+	if all > 1 {
+		verb += fmt.Sprintf(" to %d of %s", len(reached), places(c, all))
+	}
+	return verb + " at " + when
+}
+
+// also tells of what is still under way beside what was reached.
+func also(all []stand, now time.Time) string {
+	waiting := 0
+	for _, s := range all {
+		if !s.final {
+			waiting++
+		}
+	}
+	if waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d more under way", waiting)
+}
+
+// hope orders stands from the most to the least hopeful.
+func hope(s stand) int {
+	order := []tidings.Status{tidings.Delivered, tidings.Sent, tidings.Sending, tidings.Queued, tidings.Retrying, tidings.Unknown,
+		tidings.Dead, tidings.Bounced, tidings.Failed, tidings.Expired, tidings.Cancelled, tidings.Suppressed}
+	for i, status := range order {
+		if s.status == status {
+			return i
+		}
+	}
+	return len(order)
+}
+
+// predicate is where one delivery stands, after the name of its channel.
+func predicate(c tidings.Channel, category string, s stand, now time.Time) string {
+	why := ""
+	if s.reason != "" {
+		why = ": " + because(s.reason, c, category)
+	}
+	switch s.status {
+	case tidings.Queued:
+		return "is on its way" + why
+	case tidings.Sending:
+		return "is being sent" + why
+	case tidings.Retrying:
+		return "has not got through yet; the next try is at " + at(s.due, now) + why
+	case tidings.Unknown:
+		return unknown(s, now)
+	case tidings.Bounced:
+		return "came back" + why
+	case tidings.Failed:
+		return "could not be delivered" + why
+	case tidings.Expired:
+		return "was not sent in time" + why
+	case tidings.Cancelled:
+		return "was called off" + cause(s, tidings.ReasonCancelled, why)
+	case tidings.Suppressed:
+		return "was not sent" + why
+	case tidings.Dead:
+		return "could not be delivered and needs a person" + why
+	}
+	return string(s.status) + why
+}
+
+// unknown is what is said when nobody knows.
+func unknown(s stand, now time.Time) string {
+	if s.final {
+		return "may or may not have arrived: the provider gave no clear answer"
+	}
+	return "was handed over without a clear answer; word is awaited until " + at(s.due, now)
+}
+
+// cause leaves out a reason that says what the status says.
+func cause(s stand, same tidings.Reason, why string) string {
+	if s.reason == same {
+		return ""
+	}
+	return why
+}

@@ -1,0 +1,150 @@
+package trail
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tidings"
+	"tidings/api/wire"
+	"tidings/internal/store"
+)
+
+// The kinds of moments that the trail itself adds; the log has the others.
+const (
+	kindAccepted = "accepted"
+	kindDecided  = "decided"
+	kindHeld     = "held"
+	kindReleased = "released"
+	kindQueued   = "queued"
+	kindAttempt  = "attempt"
+	kindReceipt  = "receipt"
+	kindExpired  = "expired"
+)
+
+// A teller puts a trail into words.
+type teller struct {
+	trail     *store.Trail
+	providers map[string]string
+	now       time.Time
+	moments   []wire.Moment
+}
+
+// timeline is what happened, oldest first.
+func timeline(t *store.Trail, providers map[string]string, now time.Time) []wire.Moment {
+	w := &teller{trail: t, providers: providers, now: now}
+	n := &t.Notification
+	w.add(n.AcceptedAt, kindAccepted, tidings.DeliveryID{}, "Accepted from "+n.App+".")
+	for _, d := range n.Decisions {
+		w.decided(d)
+	}
+	for i := range t.Deliveries {
+		w.delivery(&t.Deliveries[i])
+	}
+	for _, m := range t.Timeline {
+		w.add(m.At, m.Kind, m.Delivery, sentence(strings.TrimSuffix(cmp.Or(m.Text, strings.ReplaceAll(m.Kind, "_", " ")), ".")))
+	}
+	slices.SortStableFunc(w.moments, func(a, b wire.Moment) int {
+		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(order(a.Kind), order(b.Kind)))
+	})
+	return w.moments
+}
+
+// order is which of two moments of the same instant came first.
+func order(kind string) int {
+	i := slices.Index([]string{kindAccepted, kindReleased, kindDecided, kindHeld, kindQueued, kindAttempt, kindReceipt}, kind)
+	if i < 0 {
+		return len(kindReceipt)
+	}
+	return i
+}
+
+func (w *teller) add(at time.Time, kind string, id tidings.DeliveryID, text string) {
+	w.moments = append(w.moments, wire.Moment{At: wire.At(at), Kind: kind, DeliveryID: id, Text: text})
+}
+
+func (w *teller) decided(d tidings.Decision) {
+	n := &w.trail.Notification
+	at := d.At
+	if at.IsZero() {
+		at = n.AcceptedAt
+	}
+	what := ""
+	switch d.Action {
+	case tidings.ActionSend:
+		what = "send to " + places(d.Channel, d.Addresses)
+	case tidings.ActionHold:
+		what = "hold until " + w.clock(d.Until) + ", since " + held(d.Reason)
+	case tidings.ActionSuppress:
+		what = "do not send, since " + because(d.Reason, d.Channel, n.Category)
+	}
+	w.add(at, kindDecided, tidings.DeliveryID{}, sentence(noun(d.Channel)+": "+what))
+}
+
+func (w *teller) delivery(d *store.TrailDelivery) {
+	w.add(d.QueuedAt, kindQueued, d.ID, sentence(noun(d.Channel)+" to "+wire.Mask(d.Channel, d.Address)+" queued for "+string(d.Lane)))
+	for i := range d.Attempts {
+		a := &d.Attempts[i]
+		w.add(a.EndedAt, kindAttempt, d.ID, w.attempt(a))
+	}
+	for _, r := range d.Receipts {
+		w.add(r.At, kindReceipt, d.ID, w.receipt(r))
+	}
+	if shown, _ := d.Shown(w.trail.Notification.ExpiresAt, w.now); shown == tidings.Expired && d.Status != tidings.Expired {
+		w.add(w.trail.Notification.ExpiresAt, kindExpired, d.ID, "It is too late to be of use.")
+	}
+}
+
+// attempt is what came of one provider call.
+func (w *teller) attempt(a *tidings.Attempt) string {
+	who := vendor(a.Provider, w.providers)
+	text := ""
+	switch {
+	case a.Outcome == tidings.OK && a.Provider == "":
+		text = "Simulated; no provider was called"
+	case a.Outcome == tidings.OK:
+		text = who + " accepted it"
+	case a.Outcome == tidings.NotSent:
+		text = who + " could not be reached; nothing was sent" + code(a)
+	case a.HTTPStatus > 0 || a.Code != "":
+		text = who + " answered" + code(a)
+	case a.Outcome == tidings.OutcomeUnknown:
+		text = who + " gave no clear answer"
+	default:
+		text = who + " did not take it (" + strings.ReplaceAll(string(a.Outcome), "_", " ") + ")"
+	}
+	if a.Late {
+		text += ", after its time was up"
+	}
+	if !a.RetryAt.IsZero() {
+		text += "; next try at " + w.clock(a.RetryAt)
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// code is the provider's answer: status and code.
+func code(a *tidings.Attempt) string {
+	text := ""
+	if a.HTTPStatus > 0 {
+		text = fmt.Sprintf(" %d", a.HTTPStatus)
+	}
+	if a.Code != "" {
+		text += " " + a.Code
+	}
+	return text
+}
+
+func (w *teller) receipt(r tidings.Receipt) string {
+	text := vendor(r.Provider, w.providers) + " reports: " + string(r.Status)
+	if r.Code != "" {
+		text += " (" + r.Code + ")"
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// clock is an instant in the timeline: the time of day, and the day when it is not the day of acceptance.
+func (w *teller) clock(t time.Time) string {
+	return at(t, w.trail.Notification.AcceptedAt)
+}

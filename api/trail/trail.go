@@ -1,0 +1,100 @@
+// Package trail tells what became of a notification: as JSON, as a timeline in plain words, and
+// in one sentence that a support person can read out.
+//
+// It promises to be a pure function of what the log knows and an instant. It must never show
+// an address unmasked, or what a message said.
+package trail
+
+import (
+	"time"
+
+	"tidings"
+	"tidings/api/wire"
+	"tidings/internal/store"
+)
+
+// Present is a trail as the API shows it at now. providers are the vendor types of the
+// configured providers, by name.
+func Present(t *store.Trail, providers map[string]string, now time.Time) wire.Trail {
+	n := &t.Notification
+	out := wire.Trail{
+		Notification: Notification(n, status(t, now)),
+		Decisions:    wire.Decisions(n.Decisions),
+		Holds:        make([]wire.Hold, 0, len(t.Holds)),
+		Deliveries:   make([]wire.Delivery, 0, len(t.Deliveries)),
+		Timeline:     timeline(t, providers, now),
+		Summary:      Summary(t, now),
+	}
+	for _, h := range t.Holds {
+		out.Holds = append(out.Holds, wire.Hold{Channel: h.Channel, Reason: h.Reason, Until: wire.At(h.Until), State: h.State})
+	}
+	for i := range t.Deliveries {
+		out.Deliveries = append(out.Deliveries, delivery(&t.Deliveries[i], n.ExpiresAt, now))
+	}
+	return out
+}
+
+// Notification is a notification as lists and trails show it.
+func Notification(n *tidings.Notification, status tidings.NotificationStatus) wire.Notification {
+	return wire.Notification{
+		ID: n.ID, App: n.App, Type: n.Type, UserID: n.UserID, Category: n.Category, Status: status, DedupeKey: n.DedupeKey,
+		CollapseKey: n.CollapseKey, CatalogVersion: n.CatalogVersion, AcceptedAt: wire.At(n.AcceptedAt),
+		ExpiresAt: wire.At(n.ExpiresAt), CancelledAt: wire.At(n.CancelledAt), Test: n.Test,
+	}
+}
+
+// Status is the status of a delivery in words of the API where its tries are not known.
+func Status(s tidings.Status) tidings.Status {
+	if s == tidings.Parked {
+		return tidings.Queued
+	}
+	return s
+}
+
+func status(t *store.Trail, now time.Time) tidings.NotificationStatus {
+	all := make([]tidings.Delivery, 0, len(t.Deliveries))
+	for i := range t.Deliveries {
+		all = append(all, t.Deliveries[i].Delivery)
+	}
+	holding := false
+	for _, h := range t.Holds {
+		holding = holding || h.State == tidings.HoldWaiting
+	}
+	return tidings.Summarise(&t.Notification, all, holding, now)
+}
+
+func delivery(d *store.TrailDelivery, expires, now time.Time) wire.Delivery {
+	status, final := d.Shown(expires, now)
+	out := wire.Delivery{
+		ID: d.ID, Channel: d.Channel, Lane: d.Lane, AddressID: d.AddressID, Address: wire.Mask(d.Channel, d.Address),
+		Status: status, Final: final, Reason: reason(d, status), DueAt: wire.At(d.DueAt), QueuedAt: wire.At(d.QueuedAt), FinishedAt: wire.At(d.FinishedAt),
+		OpenedAt: wire.At(d.OpenedAt), ClickedAt: wire.At(d.ClickedAt), ReadAt: wire.At(d.ReadAt),
+		ComplainedAt: wire.At(d.ComplainedAt), UnsubscribedAt: wire.At(d.UnsubscribedAt),
+		Attempts: make([]wire.Attempt, 0, len(d.Attempts)), Receipts: make([]wire.Receipt, 0, len(d.Receipts)),
+	}
+	if final {
+		out.DueAt = wire.Time{} // expired, and the sweep has not come by
+	}
+	for i := range d.Attempts {
+		out.Attempts = append(out.Attempts, attempt(&d.Attempts[i]))
+	}
+	for _, r := range d.Receipts {
+		out.Receipts = append(out.Receipts, wire.Receipt{Provider: r.Provider, Status: r.Status, Code: r.Code, At: wire.At(r.At), ReceivedAt: wire.At(r.ReceivedAt)})
+	}
+	return out
+}
+
+// reason is the reason beside a shown status: what shows as expired before the sweep says so too.
+func reason(d *store.TrailDelivery, shown tidings.Status) tidings.Reason {
+	if shown == tidings.Expired && d.Status != tidings.Expired {
+		return tidings.ReasonExpired
+	}
+	return d.Reason
+}
+
+func attempt(a *tidings.Attempt) wire.Attempt {
+	return wire.Attempt{
+		Number: a.Number, Provider: a.Provider, StartedAt: wire.At(a.StartedAt), EndedAt: wire.At(a.EndedAt), Outcome: a.Outcome,
+		HTTPStatus: a.HTTPStatus, Code: a.Code, RetryAt: wire.At(a.RetryAt), Ref: a.Ref, Late: a.Late,
+	}
+}
