@@ -109,6 +109,11 @@ func compile(source string, asHTML bool) (*piece, []found) {
 	if len(r.found) == 0 && asHTML {
 		r.found = contexts(exec)
 	}
+	if !asHTML && len(r.found) == 0 {
+		if d, ok := r.straighten(tree.Root); ok {
+			exec = d
+		}
+	}
 	return &piece{exec: exec, uses: r.uses}, r.found
 }
 

@@ -20,10 +20,7 @@ var locales = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 var execError = regexp.MustCompile(`^template: t:(\d+):`)
 
 // lineIn is the line of the file at which a line of the piece's source stands.
-func (p *piece) lineIn(sourceLine string) string {
-	n, _ := strconv.Atoi(sourceLine)
-	return strconv.Itoa(p.line + n - 1)
-}
+func (p *piece) lineIn(sourceLine int) string { return strconv.Itoa(p.line + sourceLine - 1) }
 
 // extensions are the files that a channel's templates may have.
 func extensions(c tidings.Channel) []string {

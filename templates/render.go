@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"strconv"
 	"strings"
 	text "text/template"
 	"unicode/utf8"
@@ -151,18 +152,24 @@ func (p *piece) explain(err error) error {
 	case errors.As(err, &wrong):
 		e.Detail = string(wrong)
 	}
-	if errors.As(err, &exec) {
+	var at *located
+	switch {
+	case errors.As(err, &exec):
 		e.Detail = p.where(exec) + e.Detail
+	case errors.As(err, &at):
+		e.Detail = "line " + p.lineIn(at.line) + ": " + e.Detail
 	}
 	return e
 }
 
 // where is the line at which an execution failed.
 func (p *piece) where(exec text.ExecError) string {
-	if m := execError.FindStringSubmatch(exec.Error()); m != nil {
-		return "line " + p.lineIn(m[1]) + ": "
+	m := execError.FindStringSubmatch(exec.Error())
+	if m == nil {
+		return ""
 	}
-	return ""
+	line, _ := strconv.Atoi(m[1])
+	return "line " + p.lineIn(line) + ": "
 }
 
 // place puts what a piece rendered to into its member of the content.
