@@ -32,7 +32,7 @@ type declaration struct {
 	fields     map[string]map[string]int // of the members of an event type's data
 }
 
-// declare reads catalog.yaml.
+// declare reads catalog.yaml; nil when it does not get as far as the event types.
 func declare(source string, problems *Problems) *declaration {
 	d := &declaration{
 		reader: &reader{file: catalogFile, problems: problems}, locale: fallbackLocale,
@@ -41,7 +41,7 @@ func declare(source string, problems *Problems) *declaration {
 	}
 	root := d.document(source)
 	if root == nil {
-		return d
+		return nil
 	}
 	var categories, events *yaml.Node
 	d.reader.fields(root, "the catalogue", map[string]func(*yaml.Node){
@@ -53,8 +53,10 @@ func declare(source string, problems *Problems) *declaration {
 		d.readCategories(categories)
 	}
 	if events == nil {
-		d.problem(0, "the catalogue has no events")
-		return d
+		if len(*problems) == 0 {
+			d.problem(0, "the catalogue has no events")
+		}
+		return nil
 	}
 	d.readEvents(events)
 	return d

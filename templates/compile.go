@@ -107,7 +107,7 @@ func compile(source string, asHTML bool) (*piece, []found) {
 	r := rewriter{source: source, html: asHTML, functions: public, uses: map[string]int{}}
 	r.list(tree.Root, true)
 	if len(r.found) == 0 && asHTML {
-		r.found = contexts(exec)
+		r.found = r.contexts(exec)
 	}
 	if !asHTML && len(r.found) == 0 {
 		if d, ok := r.straighten(tree.Root); ok {
@@ -132,7 +132,7 @@ func fixedText(t *parse.Tree) (string, bool) {
 
 // contexts lets html/template find the context of every action, which it does when it first
 // runs; what else goes wrong without any data does not count.
-func contexts(exec executor) (problems []found) {
+func (r *rewriter) contexts(exec executor) (problems []found) {
 	defer func() {
 		if p := recover(); p != nil {
 			problems = []found{{1, "the HTML cannot be understood"}}
@@ -140,10 +140,15 @@ func contexts(exec executor) (problems []found) {
 	}()
 	err := exec.Execute(io.Discard, newScope(&Input{}, ""))
 	var bad *html.Error
-	if errors.As(err, &bad) {
-		return []found{{max(bad.Line, 1), bad.Description}}
+	if !errors.As(err, &bad) {
+		return nil
 	}
-	return nil
+	line := max(bad.Line, 1)
+	if bad.Node != nil {
+		line = r.line(bad.Node)
+	}
+	detail, _, _ := strings.Cut(bad.Description, ": {state") // the rest is html/template's own notation
+	return []found{{line, detail}}
 }
 
 // parserError is how text/template and html/template report what they cannot parse.

@@ -25,6 +25,9 @@ func Parse(files map[string]string) (*Catalogue, error) {
 		return nil, Problems{{File: catalogFile, Detail: "the file is missing"}}
 	}
 	d := declare(source, &problems)
+	if d == nil {
+		return nil, problems
+	}
 	l := library{declaration: d, files: files, sets: map[slot]map[string]*set{}, problems: &problems}
 	for _, name := range sortedKeys(files) {
 		if name != catalogFile {

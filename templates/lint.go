@@ -1,0 +1,104 @@
+package templates
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// Lint lists what is allowed and yet likely wrong: templates that do not render with the
+// examples of their schema or use names that it lacks, locales that some templates have and
+// others do not, and rules that are declared before the service follows them.
+func (c *Catalogue) Lint() Problems {
+	var warnings Problems
+	warn := func(file string, line int, format string, args ...any) {
+		warnings = append(warnings, Problem{File: file, Line: line, Detail: fmt.Sprintf(format, args...)})
+	}
+	for _, name := range sortedKeys(c.Categories) {
+		category := c.Categories[name]
+		if category.CapPerUser.Count > 0 {
+			warn(catalogFile, 0, "category %s: caps are declared, but not followed yet", name)
+		}
+		if category.Consent == preferences.OptIn {
+			warn(catalogFile, 0, "category %s: consents are not recorded yet, so nothing of it is sent", name)
+		}
+	}
+	for _, name := range sortedKeys(c.Events) {
+		c.lintEvent(c.Events[name], warn)
+	}
+	return warnings
+}
+
+type warner = func(file string, line int, format string, args ...any)
+
+func (c *Catalogue) lintEvent(e *tidings.EventType, warn warner) {
+	if e.Data == nil {
+		warn(catalogFile, 0, "event type %s has no data schema, so its templates were not tried", e.Name)
+		return
+	}
+	data, err := json.Marshal(Examples(e))
+	if err != nil {
+		warn(catalogFile, 0, "event type %s: its examples are no JSON", e.Name)
+		return
+	}
+	all := c.locales()
+	for _, channel := range e.Channels {
+		if extensions(channel) == nil {
+			continue
+		}
+		sets := c.sets[slot{e.Name, channel}]
+		for _, key := range sortedKeys(all) {
+			set := sets[key]
+			if set == nil {
+				warn(catalogFile, 0, "event type %s has no %s in %s; it goes out in %s", e.Name, channel, all[key], c.DefaultLocale)
+				continue
+			}
+			lintSet(set, channel, e, data, warn)
+		}
+	}
+}
+
+// locales are those that any template has, by how they are compared.
+func (c *Catalogue) locales() map[string]string {
+	all := map[string]string{}
+	for _, sets := range c.sets {
+		for key, set := range sets {
+			all[key] = set.locale
+		}
+	}
+	return all
+}
+
+// Examples is the data of an event type as its schema's examples make it; members without an
+// example are left out.
+func Examples(e *tidings.EventType) map[string]any {
+	data := map[string]any{}
+	for name, field := range e.Data {
+		if field.Example != nil {
+			data[name] = field.Example
+		}
+	}
+	return data
+}
+
+func lintSet(s *set, channel tidings.Channel, e *tidings.EventType, data json.RawMessage, warn warner) {
+	for _, p := range s.pieces {
+		for _, name := range sortedKeys(p.uses) {
+			if _, known := e.Data[name]; !known {
+				warn(p.file, p.uses[name], "the data schema of %s has no %q", e.Name, name)
+			}
+		}
+	}
+	in := Input{
+		Data: data, Type: e.Name, At: time.Unix(0, 0),
+		User: tidings.User{ID: "example", Locale: s.locale, Timezone: "UTC"},
+	}
+	var failed *RenderError
+	if _, err := s.render(channel, &in); errors.As(err, &failed) {
+		warn(failed.File, 0, "with the examples of the schema: %s", failed.Detail)
+	}
+}
