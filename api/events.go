@@ -14,18 +14,12 @@ import (
 )
 
 func (s *service) postEvent(c *call) (*answer, error) {
-	var in wire.Event
-	if err := c.read(&in); err != nil {
+	in, err := c.readEvent()
+	if err != nil {
+		s.Metrics.Events.WithLabelValues("refused").Inc()
 		return nil, err
 	}
-	if in.DedupeKey == "" {
-		key, err := idempotencyKey(c.Header)
-		if err != nil {
-			return nil, err
-		}
-		in.DedupeKey = key
-	}
-	event, err := c.event(&in, c.body)
+	event, err := c.event(in, c.body)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +30,21 @@ func (s *service) postEvent(c *call) (*answer, error) {
 	if result.Refusal != nil {
 		return nil, refused(result.Refusal)
 	}
-	return c.posted(&in, result), nil
+	return c.posted(in, result), nil
+}
+
+// readEvent reads the body, and Idempotency-Key where it has no dedupe_key.
+func (c *call) readEvent() (*wire.Event, error) {
+	var in wire.Event
+	if err := c.read(&in); err != nil {
+		return nil, err
+	}
+	if in.DedupeKey != "" {
+		return &in, nil
+	}
+	key, err := idempotencyKey(c.Header)
+	in.DedupeKey = key
+	return &in, err
 }
 
 // posted answers what became of an event.
@@ -65,6 +73,7 @@ func (s *service) postBatch(c *call) (*answer, error) {
 	}
 	results := make([]wire.BatchResult, len(in.Events))
 	events, places := c.items(in.Events, results)
+	s.Metrics.Events.WithLabelValues("refused").Add(float64(len(results) - len(events)))
 	posted, err := s.Intake.PostBatch(c.Context(), events)
 	if err != nil {
 		return nil, s.undecided(c, err)

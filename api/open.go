@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"tidings/api/openapi"
 	"tidings/api/problem"
 	"tidings/api/wire"
@@ -52,7 +50,7 @@ func (s *service) receiveHook(c *call) (*answer, error) {
 
 func (s *service) metrics(c *call) (*answer, error) {
 	page := &page{header: http.Header{}}
-	promhttp.HandlerFor(s.Metrics.Registry, promhttp.HandlerOpts{DisableCompression: true}).ServeHTTP(page, c.Request)
+	s.Metrics.Handler().ServeHTTP(page, c.Request)
 	return &answer{status: page.status, raw: page.body, header: map[string]string{"Content-Type": page.header.Get("Content-Type")}}, nil
 }
 

@@ -132,6 +132,9 @@ func (s *service) reply(c *call, a *answer) outcome {
 
 func (s *service) refuse(c *call, err error) outcome {
 	p := s.problemOf(c, err)
+	if c.route != nil && c.route.scope != "" && p.After > 0 {
+		s.Metrics.Shed.WithLabelValues(string(p.Code)).Inc()
+	}
 	body := p.Body()
 	p.Header(c.w.Header())
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))

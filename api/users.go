@@ -6,6 +6,7 @@ import (
 	"tidings"
 	"tidings/api/problem"
 	"tidings/api/wire"
+	"tidings/internal/observe"
 	"tidings/internal/store"
 )
 
@@ -170,7 +171,7 @@ func (s *service) retireAddress(c *call) (*answer, error) {
 
 func address(a tidings.Address) wire.Address {
 	return wire.Address{
-		ID: a.ID, Channel: a.Channel, Provider: a.Provider, Value: wire.Mask(a.Channel, a.Value), Status: a.Status, Reason: a.Reason,
+		ID: a.ID, Channel: a.Channel, Provider: a.Provider, Value: observe.Masked(a.Channel, a.Value), Status: a.Status, Reason: a.Reason,
 		RegisteredAt: wire.At(a.RegisteredAt), LastOKAt: wire.At(a.LastOKAt), RetiredAt: wire.At(a.RetiredAt),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"tidings"
 	"tidings/api/wire"
+	"tidings/internal/observe"
 	"tidings/internal/store"
 )
 
@@ -84,7 +85,7 @@ func (w *teller) decided(d tidings.Decision) {
 }
 
 func (w *teller) delivery(d *store.TrailDelivery) {
-	w.add(d.QueuedAt, kindQueued, d.ID, sentence(noun(d.Channel)+" to "+wire.Mask(d.Channel, d.Address)+" queued for "+string(d.Lane)))
+	w.add(d.QueuedAt, kindQueued, d.ID, sentence(noun(d.Channel)+" to "+observe.Masked(d.Channel, d.Address)+" queued for "+string(d.Lane)))
 	for i := range d.Attempts {
 		a := &d.Attempts[i]
 		w.add(a.EndedAt, kindAttempt, d.ID, w.attempt(a))

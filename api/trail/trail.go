@@ -10,6 +10,7 @@ import (
 
 	"tidings"
 	"tidings/api/wire"
+	"tidings/internal/observe"
 	"tidings/internal/store"
 )
 
@@ -66,7 +67,7 @@ func status(t *store.Trail, now time.Time) tidings.NotificationStatus {
 func delivery(d *store.TrailDelivery, expires, now time.Time) wire.Delivery {
 	status, final := d.Shown(expires, now)
 	out := wire.Delivery{
-		ID: d.ID, Channel: d.Channel, Lane: d.Lane, AddressID: d.AddressID, Address: wire.Mask(d.Channel, d.Address),
+		ID: d.ID, Channel: d.Channel, Lane: d.Lane, AddressID: d.AddressID, Address: observe.Masked(d.Channel, d.Address),
 		Status: status, Final: final, Reason: reason(d, status), DueAt: wire.At(d.DueAt), QueuedAt: wire.At(d.QueuedAt), FinishedAt: wire.At(d.FinishedAt),
 		OpenedAt: wire.At(d.OpenedAt), ClickedAt: wire.At(d.ClickedAt), ReadAt: wire.At(d.ReadAt),
 		ComplainedAt: wire.At(d.ComplainedAt), UnsubscribedAt: wire.At(d.UnsubscribedAt),

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -8,23 +9,32 @@ import (
 )
 
 // Masked is an address as people and logs may see it: enough to tell two apart, not enough to
-// reach anybody. E-mail keeps the first letter and the domain, a phone number its first three
-// and last two digits, a token or URL its ends.
+// reach anybody. E-mail keeps the first letter and the domain, a phone number its first five
+// and last two characters, a token its ends, a URL its host.
 func Masked(c tidings.Channel, value string) string {
-	if c == tidings.Email {
+	switch c {
+	case tidings.Email:
 		local, domain, ok := strings.Cut(value, "@")
-		first, size := utf8.DecodeRuneInString(local)
-		if !ok || size == 0 {
+		_, first := utf8.DecodeRuneInString(local)
+		if !ok || len(local) == first { // one letter would be the whole
 			return "***"
 		}
-		return string(first) + "***@" + domain
+		return local[:first] + "***@" + domain
+	case tidings.SMS:
+		return ends(value, 5, 9, "***")
+	case tidings.Webhook:
+		if u, err := url.Parse(value); err == nil && u.Host != "" {
+			return u.Scheme + "://" + u.Host + "/…"
+		}
 	}
-	head, tail := 4, 2
-	if c == tidings.SMS {
-		head = 3
-	}
-	if len(value) < 2*(head+tail) {
+	return ends(value, 4, 12, "…")
+}
+
+// ends keeps the head and the last two bytes of a value that has the length, and nothing of a
+// shorter one.
+func ends(value string, head, length int, between string) string {
+	if len(value) < length {
 		return "***"
 	}
-	return value[:head] + "***" + value[len(value)-tail:]
+	return value[:head] + between + value[len(value)-2:]
 }

@@ -17,9 +17,11 @@ func TestAddressesAreMaskedByTheirKind(t *testing.T) {
 		{tidings.Email, "äther@example.test", "ä***@example.test", "letters are not bytes"},
 		{tidings.Email, "@example.test", "***", "nothing to show"},
 		{tidings.Email, "nonsense", "***", "what is no address is hidden whole"},
-		{tidings.SMS, "+15550100123", "+15***23", "country and end"},
-		{tidings.SMS, "+1555", "***", "too short to hide a part"},
-		{tidings.Push, "0123456789abcdef", "0123***ef", "both ends of a token"},
+		{tidings.SMS, "+15550100", "+1555***00", "country, area and end"},
+		{tidings.Email, "a@example.test", "***", "one letter would be the whole"},
+		{tidings.Webhook, "https://hooks.example.test/secret?x=1", "https://hooks.example.test/…", "the path may be a secret"},
+		{tidings.SMS, "+155501", "***", "too short to hide a part"},
+		{tidings.Push, "dead56789abcde0f", "dead…0f", "both ends of a token"},
 		{tidings.Push, "short", "***", "too short to hide a part"},
 	}
 	for _, tt := range tests {

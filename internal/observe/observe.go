@@ -5,7 +5,10 @@
 package observe
 
 import (
+	"net/http"
+
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // Metrics are the instruments of one process, on a registry of their own.
@@ -101,4 +104,9 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 			g.WithLabelValues(l)
 		}
 	}
+}
+
+// Handler shows the metrics in the text format of Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{DisableCompression: true})
 }
