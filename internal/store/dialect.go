@@ -24,6 +24,8 @@ type dialect struct {
 	pipeline bool
 	// prepare says that the session keeps prepared statements; pgx keeps its own.
 	prepare bool
+	// oneWriter says that a write transaction excludes all others, so that rows need no locks.
+	oneWriter bool
 	// lockSchema makes concurrent starters wait for one another's migrations; SQLite's write
 	// transaction does that already.
 	lockSchema string
@@ -41,17 +43,23 @@ const (
 	storageError                   // the disk is full or failing
 )
 
+// words joins the words of a dialect with those that both engines share.
+func words(differing ...string) *strings.Replacer {
+	return strings.NewReplacer(append(differing, "{{notification}}", notificationColumns, "{{delivery}}", deliveryColumns, "{{lanes}}", lanes())...)
+}
+
 func sqliteDialect() *dialect {
 	return &dialect{
-		words:   strings.NewReplacer("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", "", "{{mutex}}", "ABS"),
-		prepare: true,
-		class:   sqliteClass,
+		words:     words("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", "", "{{mutex}}", "ABS"),
+		prepare:   true,
+		oneWriter: true,
+		class:     sqliteClass,
 	}
 }
 
 func postgresDialect() *dialect {
 	return &dialect{
-		words: strings.NewReplacer("{{bytes}}", "BYTEA", "{{table}}", " WITH (fillfactor = 80)",
+		words: words("{{bytes}}", "BYTEA", "{{table}}", " WITH (fillfactor = 80)",
 			"{{lock}}", "FOR UPDATE", "{{skip}}", "FOR UPDATE SKIP LOCKED", "{{mutex}}", "pg_advisory_xact_lock"),
 		pipeline:   true,
 		lockSchema: "SELECT pg_advisory_xact_lock(7308604759997671023)", // "tidings" in bytes

@@ -207,3 +207,13 @@ func (t *tx) text(name string) (string, error) {
 	}
 	return text, nil
 }
+
+// lock locks rows, in the order of the arguments, before their facts are read in a second
+// statement: a statement that waits for a lock sees the rest as it was before it waited.
+// SQLite's one writer has locked everything already.
+func (t *tx) lock(name string, n int, args func(i int) []any) error {
+	if t.dialect.oneWriter {
+		return nil
+	}
+	return t.each(name, n, args, nil)
+}

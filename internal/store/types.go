@@ -42,6 +42,7 @@ type Accepted struct {
 	Conflict   bool                   // another request was accepted under the same key
 	Consumed   bool                   // the hold to release was gone: nothing was written
 	Deliveries []tidings.DeliveryID   // in the order of Acceptance.Deliveries
+	Err        error                  // this one is not known to be written; the others stand
 }
 
 // A ClaimRequest asks to take deliveries of one lane for sending.

@@ -71,3 +71,14 @@ func (i idOf[K]) Scan(v any) error {
 	copy(i.ID[:], b)
 	return nil
 }
+
+// wholeNotification stands in the timeline for the ordinal of a delivery when none is meant.
+const wholeNotification int64 = -1
+
+// orNotFound is err, or ErrNotFound when a row was missing without error.
+func orNotFound(err error) error {
+	if err == nil {
+		return ErrNotFound
+	}
+	return err
+}

@@ -100,6 +100,8 @@ CREATE TABLE notifications (
   cancelled_at    BIGINT
 ){{table}};
 CREATE INDEX notifications_of_user ON notifications (user_id, id);
+-- Sealed data that is not erased yet.
+CREATE INDEX notifications_sealed ON notifications (id) WHERE sensitive = 1 AND data <> '';
 
 CREATE TABLE deliveries (
   ntf             {{bytes}} NOT NULL,
@@ -123,7 +125,8 @@ CREATE TABLE deliveries (
   unsubscribed_at BIGINT,
   PRIMARY KEY (ntf, n)
 ){{table}};
-CREATE INDEX deliveries_live ON deliveries (lane, status, due_at) WHERE due_at IS NOT NULL;
+-- expires_at rides along so that the sweep of what expired reads the index alone.
+CREATE INDEX deliveries_live ON deliveries (lane, status, due_at, expires_at) WHERE due_at IS NOT NULL;
 
 -- Append-only but for what receipts say of an attempt. late is 1 for news of a claim that was lost.
 CREATE TABLE attempts (
@@ -142,6 +145,9 @@ CREATE TABLE attempts (
   ref         TEXT NOT NULL,
   PRIMARY KEY (ntf, n, claim_no, late)
 ){{table}};
+
+-- Callbacks that do not carry our delivery's id are found by the provider's reference.
+CREATE INDEX attempts_ref ON attempts (ref) WHERE ref <> '';
 
 CREATE TABLE receipts (
   ntf         {{bytes}} NOT NULL,

@@ -1,0 +1,74 @@
+package tidings
+
+// Fold is the end that the evidence gives a delivery, whatever the order in which it came:
+// delivered if any attempt was; else sent if any attempt was accepted and not refused later;
+// else bounced or failed if a receipt said so. The zero Status means that the evidence ends
+// nothing: no provider is known to have accepted.
+//
+// Of several refusals the latest attempt's counts, and of one attempt's bounced before failed.
+func Fold(attempts []Attempt, receipts []Receipt) (Status, Reason) {
+	refused := map[int]Receipt{}
+	for _, r := range receipts {
+		switch r.Status {
+		case ReceiptDelivered:
+			return Delivered, ""
+		case ReceiptFailed, ReceiptBounced:
+			if old, ok := refused[r.Attempt]; !ok || outweighs(r, old) {
+				refused[r.Attempt] = r
+			}
+		}
+	}
+	if accepted(attempts, receipts, refused) {
+		return Sent, ""
+	}
+	last := Receipt{Attempt: -1}
+	for n, r := range refused {
+		if n > last.Attempt {
+			last = r
+		}
+	}
+	switch last.Status {
+	case ReceiptBounced:
+		return Bounced, refusalReason(last.Outcome)
+	case ReceiptFailed:
+		return Failed, refusalReason(last.Outcome)
+	}
+	return "", ""
+}
+
+// accepted reports whether an attempt was accepted, by its own answer or by a receipt, and not refused.
+func accepted(attempts []Attempt, receipts []Receipt, refused map[int]Receipt) bool {
+	for _, a := range attempts {
+		if _, no := refused[a.Number]; a.Outcome == OK && !no {
+			return true
+		}
+	}
+	for _, r := range receipts {
+		if _, no := refused[r.Attempt]; (r.Status == ReceiptAccepted || r.Status == ReceiptSent) && !no {
+			return true
+		}
+	}
+	return false
+}
+
+// outweighs orders two refusals of one attempt, so that the order of their arrival does not matter.
+func outweighs(a, b Receipt) bool {
+	if a.Status != b.Status {
+		return a.Status == ReceiptBounced
+	}
+	return a.Outcome > b.Outcome
+}
+
+func refusalReason(o Outcome) Reason {
+	switch o {
+	case RecipientDead:
+		return ReasonRecipientDead
+	case RecipientOptout:
+		return ReasonOptedOutChannel
+	case RecipientSuspect:
+		return ReasonRecipientRejected
+	case OutcomeExpired:
+		return ReasonExpired
+	}
+	return ReasonProviderRejected
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tidings"
+)
+
+// acceptChunk is how many notifications one transaction takes, so that an urgent write never
+// waits for long; a chunk takes a few milliseconds.
+const acceptChunk = 128
+
+// commitChecks is how often Accept asks whether a commit took place whose answer was lost.
+const commitChecks = 5
+
+// Accept writes a group of notifications, in transactions of at most 128. Each Accepted stands
+// at its Acceptance's place, and its Err says that this one is not known to be written. The
+// error of the group is set only when that holds for all of them.
+//
+// When ctx ends before the write has begun, nothing is written; once begun, its end is awaited
+// and answered, so that the caller always knows.
+func (s *Store) Accept(ctx context.Context, c Class, group []Acceptance) ([]Accepted, error) {
+	out := make([]Accepted, 0, len(group))
+	for chunk := range slices.Chunk(group, acceptChunk) {
+		out = append(out, s.acceptChunk(ctx, c, chunk)...)
+	}
+	if len(out) == 0 || slices.ContainsFunc(out, func(a Accepted) bool { return a.Err == nil }) {
+		return out, nil
+	}
+	return out, fmt.Errorf("accept: %w", out[0].Err)
+}
+
+// acceptChunk writes a chunk in one transaction; when something in it is wrong, each for itself.
+func (s *Store) acceptChunk(ctx context.Context, c Class, chunk []Acceptance) []Accepted {
+	out, err := s.acceptOnce(ctx, c, chunk)
+	switch {
+	case err == nil:
+		return out
+	case len(chunk) == 1, errors.Is(err, ErrUnavailable), ctx.Err() != nil:
+		return slices.Repeat([]Accepted{{Err: err}}, len(chunk))
+	}
+	out = make([]Accepted, 0, len(chunk))
+	for i := range chunk {
+		out = append(out, s.acceptChunk(ctx, c, chunk[i:i+1])...)
+	}
+	return out
+}
+
+func (s *Store) acceptOnce(ctx context.Context, c Class, chunk []Acceptance) ([]Accepted, error) {
+	var a *accepting
+	err := s.write(ctx, c, func(t *tx) error {
+		a = newAccepting(t, s.seal, chunk)
+		return a.run()
+	})
+	if errors.Is(err, errCommitUnknown) && s.committed(ctx, a) {
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.out, nil
+}
+
+// committed asks for a notification of the transaction: it stands for all of them.
+func (s *Store) committed(ctx context.Context, a *accepting) bool {
+	if len(a.fresh) == 0 {
+		return false
+	}
+	id := a.chunk[a.fresh[0]].Notification.ID
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verbTimeout)
+	defer cancel()
+	for try := range commitChecks {
+		var found bool
+		err := s.read(ctx, func(t *tx) (err error) {
+			var one int64
+			found, err = t.one("notification_exists", []any{id[:]}, &one)
+			return err
+		})
+		if err == nil {
+			return found
+		}
+		time.Sleep(time.Duration(try+1) * 100 * time.Millisecond)
+	}
+	return false
+}
+
+// accepting is one run of the transaction that writes a chunk.
+type accepting struct {
+	*tx
+	seal  *seal
+	chunk []Acceptance
+	out   []Accepted
+	fresh []int                                   // places of new notifications
+	holds []int                                   // places of released holds that were still waiting
+	known map[tidings.AddressID]tidings.AddressID // ids of new addresses → ids in the log
+	held  map[int][32]byte                        // by place: the hash under a key that was taken before
+}
+
+func newAccepting(t *tx, s *seal, chunk []Acceptance) *accepting {
+	return &accepting{tx: t, seal: s, chunk: chunk, out: make([]Accepted, len(chunk)),
+		known: map[tidings.AddressID]tidings.AddressID{}, held: map[int][32]byte{}}
+}
+
+func (a *accepting) run() error {
+	steps := []func() error{a.dedupe, a.users, a.addresses, a.release, a.notifications, a.deliveries, a.addHolds}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

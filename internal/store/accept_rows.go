@@ -1,0 +1,166 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"tidings"
+)
+
+// users makes the users that are new and writes the fields of those that changed, in id order.
+func (a *accepting) users() error {
+	changed, named, at := map[string]*tidings.User{}, map[string]bool{}, map[string]time.Time{}
+	for _, i := range a.fresh {
+		c := &a.chunk[i]
+		id := c.Notification.UserID
+		named[id], at[id] = true, c.Notification.AcceptedAt
+		if c.User != nil {
+			changed[id] = c.User
+		}
+	}
+	for id := range changed {
+		delete(named, id)
+	}
+	ids := slices.Sorted(maps.Keys(named))
+	err := a.each("user_ensure", len(ids), func(k int) []any { return []any{ids[k], at[ids[k]].UnixMicro()} }, nil)
+	if err != nil {
+		return err
+	}
+	ids = slices.Sorted(maps.Keys(changed))
+	return a.each("user_put", len(ids), func(k int) []any {
+		u := changed[ids[k]]
+		return []any{ids[k], u.Locale, u.Timezone, u.Email, u.Phone, string(u.Attributes), at[ids[k]].UnixMicro()}
+	}, nil)
+}
+
+// addresses retires what the users' new fields replace and adds what is new.
+func (a *accepting) addresses() error {
+	type dropped struct {
+		id tidings.AddressID
+		at time.Time
+	}
+	type added struct {
+		address *tidings.Address
+		at      time.Time
+	}
+	var old []dropped
+	var fresh []added
+	for _, i := range a.fresh {
+		c := &a.chunk[i]
+		for _, id := range c.OldAddresses {
+			old = append(old, dropped{id, c.Notification.AcceptedAt})
+		}
+		for j := range c.NewAddresses {
+			fresh = append(fresh, added{&c.NewAddresses[j], c.Notification.AcceptedAt})
+		}
+	}
+	slices.SortFunc(old, func(x, y dropped) int { return bytes.Compare(x.id[:], y.id[:]) })
+	err := a.each("address_drop", len(old), func(k int) []any { return []any{old[k].id[:], old[k].at.UnixMicro()} }, nil)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(fresh, func(x, y added) int { return compareAddresses(x.address, y.address) })
+	return a.each("address_add", len(fresh), func(k int) []any {
+		ad := fresh[k].address
+		return []any{ad.ID[:], ad.UserID, string(ad.Channel), ad.Provider, ad.Value, a.seal.hash(ad.Channel, ad.Value), fresh[k].at.UnixMicro()}
+	}, func(k int, r row) error {
+		var id tidings.AddressID
+		if err := r.Scan(into(&id)); err != nil {
+			return err
+		}
+		a.known[fresh[k].address.ID] = id
+		return nil
+	})
+}
+
+func compareAddresses(x, y *tidings.Address) int {
+	return cmp.Or(strings.Compare(x.UserID, y.UserID), strings.Compare(string(x.Channel), string(y.Channel)),
+		strings.Compare(x.Provider, y.Provider), strings.Compare(x.Value, y.Value))
+}
+
+func (a *accepting) notifications() error {
+	decisions := make([]string, len(a.fresh))
+	for k, i := range a.fresh {
+		text, err := json.Marshal(a.chunk[i].Notification.Decisions)
+		if err != nil {
+			return fmt.Errorf("write decisions: %w", err)
+		}
+		decisions[k] = string(text)
+	}
+	return a.each("notification_add", len(a.fresh), func(k int) []any {
+		c := &a.chunk[a.fresh[k]]
+		n, data := &c.Notification, string(c.Notification.Data)
+		switch {
+		case n.Sensitive && len(c.Deliveries) == 0 && len(c.Holds) == 0:
+			data = "" // nothing will ever need it
+		case n.Sensitive:
+			data = a.seal.close(n.ID, n.Data)
+		}
+		return []any{n.ID[:], n.App, flag(n.Test), n.Type, n.UserID, n.Category, n.CatalogVersion, n.DedupeKey, n.CollapseKey,
+			flag(n.Sensitive), data, decisions[k], n.AcceptedAt.UnixMicro(), n.ExpiresAt.UnixMicro()}
+	}, nil)
+}
+
+// deliveries numbers those of the new, after release has numbered its own, and writes both.
+func (a *accepting) deliveries() error {
+	for _, i := range a.fresh {
+		a.number(i, 0)
+	}
+	type place struct{ i, j int }
+	var places []place
+	for _, i := range slices.Concat(a.fresh, a.holds) {
+		for j := range a.chunk[i].Deliveries {
+			places = append(places, place{i, j})
+		}
+	}
+	return a.each("delivery_add", len(places), func(k int) []any {
+		p := places[k]
+		c, d, id := &a.chunk[p.i], &a.chunk[p.i].Deliveries[p.j], a.out[p.i].Deliveries[p.j]
+		address := d.Address
+		if winner, ok := a.known[address]; ok {
+			address = winner
+		}
+		ntf := c.Notification.ID
+		return []any{ntf[:], int64(tidings.OrdinalOf(id)), string(d.Lane), address[:], string(d.Status), d.DueAt.UnixMicro(),
+			queuedAt(c).UnixMicro(), c.Notification.ExpiresAt.UnixMicro()}
+	}, nil)
+}
+
+func (a *accepting) number(i, first int) {
+	c := &a.chunk[i]
+	ids := make([]tidings.DeliveryID, len(c.Deliveries))
+	for j := range ids {
+		ids[j] = tidings.DeliveryOf(c.Notification.ID, first+j)
+	}
+	a.out[i].Deliveries = ids
+}
+
+// queuedAt is when the deliveries of an acceptance came to be: at once, or when the hold was released.
+func queuedAt(c *Acceptance) time.Time {
+	if c.Release == nil {
+		return c.Notification.AcceptedAt
+	}
+	for _, d := range c.Notification.Decisions {
+		if !d.At.IsZero() {
+			return d.At
+		}
+	}
+	return c.Release.Until
+}
+
+func (a *accepting) addHolds() error {
+	var holds []tidings.Hold
+	for _, i := range slices.Concat(a.fresh, a.holds) {
+		holds = append(holds, a.chunk[i].Holds...)
+	}
+	return a.each("hold_add", len(holds), func(k int) []any {
+		h := holds[k]
+		return []any{h.ID[:], h.Notification[:], string(h.Channel), string(h.Reason), h.Until.UnixMicro()}
+	}, nil)
+}

@@ -1,0 +1,220 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// Claim takes the deliveries that are queued in the lane and pass the check, in key order; the
+// others are settled as the check says, or left alone when they are not queued. Of the user only
+// what templates see is given, of the address not its strikes' time.
+func (s *Store) Claim(ctx context.Context, c Class, r ClaimRequest) ([]Claimed, error) {
+	r.IDs = slices.Clone(r.IDs)
+	slices.SortFunc(r.IDs, func(a, b tidings.DeliveryID) int { return bytes.Compare(a[:], b[:]) })
+	r.IDs = slices.Compact(r.IDs)
+	var out []Claimed
+	err := s.write(ctx, c, func(t *tx) error {
+		q := claiming{tx: t, store: s, request: &r}
+		if err := q.run(); err != nil {
+			return err
+		}
+		out = q.taken
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	return out, nil
+}
+
+// claiming is one run of the transaction that claims.
+type claiming struct {
+	*tx
+	store   *Store
+	request *ClaimRequest
+	queued  []Claimed // with their facts
+	taken   []Claimed
+	refused []refusal
+}
+
+// A refusal is what the check made of a delivery that may not go out now.
+type refusal struct {
+	id        tidings.DeliveryID
+	status    tidings.Status
+	reason    tidings.Reason
+	due       time.Time
+	sensitive bool
+}
+
+func (q *claiming) run() error {
+	ids := q.request.IDs
+	if err := q.lock("delivery_lock", len(ids), func(i int) []any { return keyArgs(ids[i]) }); err != nil {
+		return err
+	}
+	if err := q.facts(); err != nil {
+		return err
+	}
+	q.check()
+	now := q.request.Now
+	lease := now.Add(q.request.Lease).UnixMicro()
+	err := q.each("claim_take", len(q.taken), func(i int) []any { return keyArgs(q.taken[i].Delivery.ID, lease) }, nil)
+	if err != nil {
+		return err
+	}
+	err = q.each("claim_refuse", len(q.refused), func(i int) []any {
+		f := q.refused[i]
+		finished := now
+		if f.status == tidings.Parked {
+			finished = time.Time{}
+		}
+		return keyArgs(f.id, string(f.status), string(f.reason), micros(f.due), micros(finished))
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return q.erase()
+}
+
+func (q *claiming) facts() error {
+	ids, lane := q.request.IDs, string(q.request.Lane)
+	q.queued = make([]Claimed, 0, len(ids))
+	var f claimFacts
+	dest := f.dest()
+	return q.each("claim_facts", len(ids), func(i int) []any { return keyArgs(ids[i], lane) }, func(_ int, r row) error {
+		f.reset()
+		if err := r.Scan(dest...); err != nil {
+			return err
+		}
+		c, err := f.claimed(q.store)
+		if err != nil {
+			return err
+		}
+		q.queued = append(q.queued, c)
+		return nil
+	})
+}
+
+// check asks for each delivery whether it may go out, and counts the claim of those that may.
+func (q *claiming) check() {
+	for i := range q.queued {
+		c := &q.queued[i]
+		status, reason, due := tidings.Status(""), tidings.Reason(""), time.Time{}
+		if q.request.Check != nil {
+			status, reason, due = q.request.Check(c)
+		}
+		if status != "" {
+			q.refused = append(q.refused, refusal{c.Delivery.ID, status, reason, due, c.Notification.Sensitive})
+			continue
+		}
+		c.Delivery.Status, c.Delivery.DueAt = tidings.Sending, q.request.Now.Add(q.request.Lease)
+		c.Delivery.ClaimNo++
+		c.Delivery.Tries++
+		q.taken = append(q.taken, *c)
+	}
+}
+
+func (q *claiming) erase() error {
+	var ended []tidings.NotificationID
+	for _, f := range q.refused {
+		if f.sensitive && f.status != tidings.Parked {
+			ended = append(ended, tidings.NotificationOf(f.id))
+		}
+	}
+	return q.eraseData(ended)
+}
+
+// eraseData forgets the sensitive data of notifications that are through. Two transactions that
+// end two deliveries of one notification at once may both leave it to the other; the sweep of
+// expired deliveries then finds it.
+func (t *tx) eraseData(ids []tidings.NotificationID) error {
+	slices.SortFunc(ids, func(a, b tidings.NotificationID) int { return bytes.Compare(a[:], b[:]) })
+	ids = slices.Compact(ids)
+	return t.each("erase_data", len(ids), func(i int) []any { return []any{ids[i][:]} }, nil)
+}
+
+// claimFacts receives one row of claim_facts.
+type claimFacts struct {
+	d                            storedDelivery
+	n                            storedNotification
+	locale, timezone, attributes *string
+	created                      time.Time
+	owner, channel, provider     *string
+	value, status, reason        *string
+	strikes                      *int
+	registered, lastOK           time.Time
+	doc                          *string
+	version                      *int64
+	suppressed                   *string
+	suppressedAt                 time.Time
+}
+
+func (f *claimFacts) reset() { *f = claimFacts{} }
+
+func (f *claimFacts) dest() []any {
+	return slices.Concat(f.d.dest(), f.n.dest(), []any{&f.locale, &f.timezone, &f.attributes, instant{&f.created},
+		&f.owner, &f.channel, &f.provider, &f.value, &f.status, &f.reason, &f.strikes, instant{&f.registered}, instant{&f.lastOK},
+		&f.doc, &f.version, &f.suppressed, instant{&f.suppressedAt}})
+}
+
+func (f *claimFacts) claimed(s *Store) (Claimed, error) {
+	c := Claimed{Delivery: f.d.whole(), Notification: s.opened(&f.n)}
+	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Attributes: raw(text(f.attributes)), CreatedAt: f.created}
+	if f.value != nil {
+		c.Address = tidings.Address{ID: f.d.AddressID, UserID: text(f.owner), Channel: tidings.Channel(text(f.channel)), Provider: text(f.provider),
+			Value: *f.value, Status: tidings.AddressStatus(text(f.status)), Reason: tidings.Reason(text(f.reason)), Strikes: *f.strikes,
+			RegisteredAt: f.registered, LastOKAt: f.lastOK}
+		c.Delivery.Address = *f.value
+	}
+	if f.suppressed != nil {
+		c.Suppressed = &preferences.Suppression{Channel: c.Address.Channel, Reason: tidings.Reason(*f.suppressed), At: f.suppressedAt}
+	}
+	if f.doc == nil {
+		return c, nil
+	}
+	var err error
+	c.Preferences, err = readPreferences(*f.doc, *f.version)
+	return c, err
+}
+
+// opened is a notification with its data open. Data that cannot be opened, because the secret is
+// another one, is missing rather than in the way of all others.
+func (s *Store) opened(n *storedNotification) tidings.Notification {
+	data, err := s.seal.open(n.ID, n.data)
+	if err != nil {
+		s.log.Error("sensitive data is lost", "notification", n.ID.String(), "error", err)
+	}
+	n.Data = data
+	return n.Notification
+}
+
+func readPreferences(doc string, version int64) (p preferences.Preferences, err error) {
+	if err := json.Unmarshal([]byte(doc), &p); err != nil {
+		return p, errors.New("read preferences: the stored document is damaged")
+	}
+	p.Version = version
+	return p, nil
+}
+
+// text is a nullable text; NULL is empty.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// raw is stored JSON; empty is none.
+func raw(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return json.RawMessage(s)
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"tidings"
+)
+
+const (
+	// strikeWindow is how close together two strikes must be to count.
+	strikeWindow = 24 * time.Hour
+	// okEvery is how exact last_ok_at is.
+	okEvery = 24 * time.Hour
+)
+
+// An effect is what one result or receipt does to an address.
+type effect struct {
+	AddressEffect
+	address  tidings.AddressID
+	delivery tidings.DeliveryID
+	reason   tidings.Reason // why it is taken out of use
+	source   string         // the provider that said so
+	at       time.Time
+	retired  *bool // set when the address was retired by this
+}
+
+// apply does all effects, each kind in the order of the addresses.
+func (t *tx) apply(effects []effect) error {
+	kinds := map[EffectKind][]effect{}
+	for _, e := range effects {
+		if e.Kind != EffectNone && !e.address.IsZero() {
+			kinds[e.Kind] = append(kinds[e.Kind], e)
+		}
+	}
+	for _, list := range kinds {
+		slices.SortStableFunc(list, func(a, b effect) int { return bytes.Compare(a.address[:], b.address[:]) })
+	}
+	steps := []func() error{
+		func() error { return t.worked(kinds[EffectOK]) },
+		func() error { return t.retire(kinds[EffectRetire]) },
+		func() error { return t.strike(kinds[EffectStrike], tidings.AddressQuarantined) },
+		func() error { return t.strike(kinds[EffectStrikeOut], tidings.AddressRetired) },
+		func() error { return t.suppress(kinds[EffectSuppress]) },
+		func() error { return t.tellRetired(effects) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) worked(list []effect) error {
+	return t.each("address_ok", len(list), func(i int) []any {
+		e := list[i]
+		return []any{e.address[:], e.at.UnixMicro(), e.at.Add(-okEvery).UnixMicro()}
+	}, nil)
+}
+
+// retire takes addresses out of use, but for those registered after the service last saw them work.
+func (t *tx) retire(list []effect) error {
+	return t.each("address_retire", len(list), func(i int) []any {
+		e := list[i]
+		before := e.DeadSince
+		if before.IsZero() {
+			before = e.at.AddDate(100, 0, 0) // whenever it was registered
+		}
+		return []any{e.address[:], string(e.reason), e.at.UnixMicro(), before.UnixMicro()}
+	}, func(i int, r row) error {
+		var id tidings.AddressID
+		*list[i].retired = true
+		return r.Scan(into(&id))
+	})
+}
+
+func (t *tx) strike(list []effect, to tidings.AddressStatus) error {
+	return t.each("address_strike", len(list), func(i int) []any {
+		e := list[i]
+		return []any{e.address[:], string(to), string(e.reason), e.at.UnixMicro(), e.at.Add(-strikeWindow).UnixMicro()}
+	}, func(i int, r row) error {
+		var status string
+		if err := r.Scan(&status); err != nil {
+			return err
+		}
+		*list[i].retired = tidings.AddressStatus(status) == tidings.AddressRetired
+		return nil
+	})
+}
+
+func (t *tx) suppress(list []effect) error {
+	return t.each("address_suppress", len(list), func(i int) []any {
+		e := list[i]
+		return []any{e.address[:], string(e.reason), e.source, e.at.UnixMicro()}
+	}, nil)
+}
+
+// tellRetired writes into the timeline which deliveries cost an address.
+func (t *tx) tellRetired(effects []effect) error {
+	effects = slices.DeleteFunc(slices.Clone(effects), func(e effect) bool { return !*e.retired })
+	return t.each("timeline_add", len(effects), func(i int) []any {
+		e := effects[i]
+		ntf := tidings.NotificationOf(e.delivery)
+		return []any{ntf[:], e.at.UnixMicro(), "address_retired", int64(tidings.OrdinalOf(e.delivery)), string(e.reason)}
+	}, nil)
+}

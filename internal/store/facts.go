@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// Facts loads what decisions about these users depend on, by user id; an unknown user has a
+// zero CreatedAt. Providers is left nil.
+func (s *Store) Facts(ctx context.Context, users []string) (map[string]*preferences.Facts, error) {
+	users = slices.Clone(users)
+	slices.Sort(users)
+	users = slices.Compact(users)
+	facts := make([]preferences.Facts, len(users))
+	err := s.read(ctx, func(t *tx) error {
+		for i, u := range users {
+			facts[i] = preferences.Facts{User: tidings.User{ID: u}, Suppressed: map[tidings.AddressID]preferences.Suppression{}}
+		}
+		args := func(i int) []any { return []any{users[i]} }
+		err := t.each("user_facts", len(users), args, func(i int, r row) error { return scanUserFacts(r, &facts[i]) })
+		if err != nil {
+			return err
+		}
+		return t.each("address_facts", len(users), args, func(i int, r row) error { return scanAddressFacts(r, &facts[i]) })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load facts: %w", err)
+	}
+	out := make(map[string]*preferences.Facts, len(users))
+	for i, u := range users {
+		out[u] = &facts[i]
+	}
+	return out, nil
+}
+
+func scanUserFacts(r row, f *preferences.Facts) error {
+	u := &f.User
+	var attributes string
+	var doc *string
+	var version *int64
+	err := r.Scan(&u.ID, &u.Locale, &u.Timezone, &u.Email, &u.Phone, &attributes, instant{&u.CreatedAt}, instant{&u.UpdatedAt}, &doc, &version)
+	if err != nil {
+		return err
+	}
+	u.Attributes = raw(attributes)
+	if doc == nil {
+		return nil
+	}
+	f.Preferences, err = readPreferences(*doc, *version)
+	return err
+}
+
+func scanAddressFacts(r row, f *preferences.Facts) error {
+	var a tidings.Address
+	var reason *string
+	var at time.Time
+	err := r.Scan(into(&a.ID), &a.UserID, &a.Channel, &a.Provider, &a.Value, &a.Status, &a.Reason, &a.Strikes, instant{&a.StruckAt},
+		instant{&a.RegisteredAt}, instant{&a.LastOKAt}, instant{&a.RetiredAt}, &reason, instant{&at})
+	if err != nil {
+		return err
+	}
+	f.Addresses = append(f.Addresses, a)
+	if reason != nil {
+		f.Suppressed[a.ID] = preferences.Suppression{Channel: a.Channel, Reason: tidings.Reason(*reason), At: at}
+	}
+	return nil
+}
+
+// A Memory is an accepted request under its dedupe key.
+type Memory struct {
+	ID   tidings.NotificationID
+	Hash [32]byte
+}
+
+// Remembered finds the notifications accepted before under dedupe keys that still count.
+func (s *Store) Remembered(ctx context.Context, app string, test bool, keys []string, now time.Time) (map[string]Memory, error) {
+	out := map[string]Memory{}
+	err := s.read(ctx, func(t *tx) error {
+		clear(out)
+		return t.each("dedupe_find", len(keys), func(i int) []any {
+			return []any{app, flag(test), keys[i], now.UnixMicro()}
+		}, func(i int, r row) error {
+			var m Memory
+			var hash []byte
+			if err := r.Scan(into(&m.ID), &hash); err != nil {
+				return err
+			}
+			m.Hash = [32]byte(hash)
+			out[keys[i]] = m
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up dedupe keys: %w", err)
+	}
+	return out, nil
+}

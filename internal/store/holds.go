@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tidings"
+)
+
+// DueHolds lists at most limit holds whose time has come, longest first, and beside each, at the
+// same place, its notification with the data open.
+func (s *Store) DueHolds(ctx context.Context, now time.Time, limit int) ([]tidings.Hold, []tidings.Notification, error) {
+	var holds []tidings.Hold
+	var of []tidings.Notification
+	err := s.read(ctx, func(t *tx) error {
+		holds, of = nil, nil
+		return t.query("holds_due", []any{now.UnixMicro(), int64(limit)}, func(r row) error {
+			var h tidings.Hold
+			var n storedNotification
+			var decisions string
+			dest := []any{into(&h.ID), &h.Channel, &h.Reason, instant{&h.Until}, &h.State, &n.DedupeKey, &decisions}
+			if err := r.Scan(slices.Concat(dest, n.dest())...); err != nil {
+				return err
+			}
+			if err := json.Unmarshal([]byte(decisions), &n.Decisions); err != nil {
+				return errors.New("read decisions: the stored text is damaged")
+			}
+			h.Notification = n.ID
+			holds, of = append(holds, h), append(of, s.opened(&n))
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list due holds: %w", err)
+	}
+	return holds, of, nil
+}
+
+// NextHold is when the earliest waiting hold is due; zero: none.
+func (s *Store) NextHold(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	err := s.read(ctx, func(t *tx) error {
+		_, err := t.one("hold_next", nil, instant{&at})
+		return err
+	})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("find the next hold: %w", err)
+	}
+	return at, nil
+}

@@ -1,0 +1,31 @@
+-- Claiming: the rows are locked in key order, then their facts are read in a second statement.
+
+-- name: delivery_lock
+SELECT 1 FROM deliveries WHERE ntf = $1 AND n = $2 {{lock}};
+
+-- name: claim_facts
+SELECT {{delivery}}, {{notification}}, u.locale, u.timezone, u.attributes, u.created_at,
+  a.user_id, a.channel, a.provider, a.value, a.status, a.reason, a.strikes, a.registered_at, a.last_ok_at,
+  p.doc, p.version, s.reason, s.at
+FROM deliveries d
+JOIN notifications n ON n.id = d.ntf
+LEFT JOIN users u ON u.id = n.user_id
+LEFT JOIN addresses a ON a.id = d.address_id
+LEFT JOIN preferences p ON p.user_id = n.user_id
+LEFT JOIN suppressions s ON s.channel = a.channel AND s.hash = a.hash
+WHERE d.ntf = $1 AND d.n = $2 AND d.status = 'queued' AND d.lane = $3;
+
+-- name: claim_take
+UPDATE deliveries SET status = 'sending', reason = '', due_at = $3, claim_no = claim_no + 1, tries = tries + 1
+WHERE ntf = $1 AND n = $2 AND status = 'queued';
+
+-- What the check puts off or ends.
+-- name: claim_refuse
+UPDATE deliveries SET status = $3, reason = $4, due_at = $5, finished_at = $6
+WHERE ntf = $1 AND n = $2 AND status = 'queued';
+
+-- Sensitive data goes when nothing can need it any more.
+-- name: erase_data
+UPDATE notifications SET data = '' WHERE id = $1 AND sensitive = 1 AND data <> ''
+AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND d.due_at IS NOT NULL)
+AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting');

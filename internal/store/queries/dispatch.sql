@@ -1,0 +1,83 @@
+-- What the dispatcher does with rows that are due. Its scans skip rows that another transaction
+-- holds: whoever holds them settles them.
+
+-- name: due_take
+WITH due AS MATERIALIZED (
+  SELECT ntf, n FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at <= $2
+  ORDER BY due_at LIMIT $3 {{skip}})
+UPDATE deliveries SET status = 'queued', due_at = $2
+WHERE (ntf, n) IN (SELECT ntf, n FROM due)
+RETURNING ntf, n;
+
+-- name: unqueue
+UPDATE deliveries SET status = 'parked', due_at = $4 WHERE ntf = $1 AND n = $2 AND status = 'queued' AND due_at = $3;
+
+-- name: lost_take
+WITH lost AS MATERIALIZED (
+  SELECT ntf, n FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at < $2
+  ORDER BY due_at LIMIT $4 {{skip}})
+UPDATE deliveries SET status = 'parked', due_at = $3
+WHERE (ntf, n) IN (SELECT ntf, n FROM lost);
+
+-- name: overdue
+SELECT {{delivery}}, {{notification}}, a.provider
+FROM deliveries d
+JOIN notifications n ON n.id = d.ntf
+LEFT JOIN addresses a ON a.id = d.address_id
+WHERE d.lane IN ({{lanes}}) AND d.status IN ('sending', 'unknown') AND d.due_at <= $1
+ORDER BY d.due_at LIMIT $2;
+
+-- name: expired_take
+WITH late AS MATERIALIZED (
+  SELECT ntf, n FROM deliveries
+  WHERE lane IN ({{lanes}}) AND status IN ('parked', 'queued') AND due_at IS NOT NULL AND expires_at <= $1
+  LIMIT $2 {{skip}})
+UPDATE deliveries SET status = 'expired', reason = 'expired', due_at = NULL, finished_at = $1
+WHERE (ntf, n) IN (SELECT ntf, n FROM late)
+RETURNING ntf;
+
+-- name: settle_facts
+SELECT d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.finished_at, d.expires_at, n.cancelled_at, n.sensitive
+FROM deliveries d JOIN notifications n ON n.id = d.ntf
+WHERE d.ntf = $1 AND d.n = $2;
+
+-- name: lane_stats
+SELECT lane, status, COUNT(*), COUNT(CASE WHEN due_at <= $1 THEN 1 END), MIN(due_at)
+FROM deliveries WHERE due_at IS NOT NULL GROUP BY lane, status;
+
+-- name: lane_states
+SELECT name, paused_at FROM lanes ORDER BY name;
+
+-- name: lane_set
+INSERT INTO lanes (name, paused_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET paused_at = excluded.paused_at;
+
+-- Holds.
+
+-- name: holds_due
+SELECT h.id, h.channel, h.reason, h.until, h.state, n.dedupe_key, n.decisions, {{notification}}
+FROM holds h JOIN notifications n ON n.id = h.ntf
+WHERE h.state = 'waiting' AND h.until <= $1 ORDER BY h.until LIMIT $2;
+
+-- name: hold_next
+SELECT MIN(until) FROM holds WHERE state = 'waiting';
+
+-- Housekeeping of the sweep.
+
+-- name: erase_left
+SELECT n.id FROM notifications n WHERE n.sensitive = 1 AND n.data <> ''
+AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = n.id AND d.due_at IS NOT NULL)
+AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND h.state = 'waiting')
+LIMIT $1;
+
+-- name: dedupe_purge
+DELETE FROM dedupe_keys WHERE (app, test, key) IN
+  (SELECT app, test, key FROM dedupe_keys WHERE expires_at < $1 ORDER BY expires_at LIMIT $2);
+
+-- Strays whose attempt was recorded at the same moment, so that neither saw the other.
+-- name: strays_matched
+SELECT s.provider, s.ref, s.status, s.at, s.outcome, s.code, s.received_at, a.ntf, a.n, a.claim_no
+FROM stray_receipts s JOIN attempts a ON a.ref = s.ref AND a.provider = s.provider AND a.ref <> ''
+LIMIT $1;
+
+-- name: stray_drop
+DELETE FROM stray_receipts WHERE provider = $1 AND ref = $2 AND status = $3 AND at = $4;

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"tidings"
+)
+
+// A standing is what the rules below know of a delivery, and what they change.
+type standing struct {
+	status     tidings.Status
+	reason     tidings.Reason
+	dueAt      time.Time
+	claimNo    int
+	tries      int
+	tried      string
+	finishedAt time.Time
+
+	expiresAt time.Time
+	cancelled bool // the notification bears the mark of a cancel
+}
+
+// evidence is all that is known of a delivery's attempts.
+type evidence struct {
+	attempts []tidings.Attempt
+	receipts []tidings.Receipt
+}
+
+// refused reports whether a receipt refused the attempt.
+func (e evidence) refused(attempt int) bool {
+	return slices.ContainsFunc(e.receipts, func(r tidings.Receipt) bool {
+		return r.Attempt == attempt && (r.Status == tidings.ReceiptFailed || r.Status == tidings.ReceiptBounced)
+	})
+}
+
+func (s standing) live() bool { return s.status.Live(!s.dueAt.IsZero()) }
+
+// move gives the standing another status. An end keeps the instant at which the first end came;
+// what was to be retried after a cancel ends instead.
+func (s standing) move(status tidings.Status, reason tidings.Reason, due, now time.Time) standing {
+	if status == tidings.Parked && s.cancelled {
+		status, reason, due = tidings.Cancelled, tidings.ReasonCancelled, time.Time{}
+	}
+	s.status, s.reason, s.dueAt = status, reason, due
+	switch {
+	case s.live():
+		s.finishedAt = time.Time{}
+	case s.finishedAt.IsZero():
+		s.finishedAt, s.dueAt = now, time.Time{}
+	default:
+		s.dueAt = time.Time{}
+	}
+	return s
+}
+
+// held reports whether the result comes from the claim that the delivery is sending under.
+func (s standing) held(r *Result) bool {
+	return s.status == tidings.Sending && s.claimNo == r.Attempt.Number
+}
+
+// afterRecord is the standing once a result is known; the evidence holds the result's attempt.
+func (s standing) afterRecord(r *Result, e evidence, now time.Time) standing {
+	if s.held(r) {
+		return s.afterHeld(r, e, now)
+	}
+	return s.afterLate(r, e, now)
+}
+
+// afterHeld follows the result, unless the evidence knows a better end or a refusal that came first.
+func (s standing) afterHeld(r *Result, e evidence, now time.Time) standing {
+	s.tried = strings.Join(r.Tried, ",")
+	if r.Refund {
+		s.tries--
+	}
+	end, why := tidings.Fold(e.attempts, e.receipts)
+	switch {
+	case end == tidings.Sent && r.Status == tidings.Sent:
+		return s.move(tidings.Sent, r.Reason, time.Time{}, now)
+	case positive(end), r.Status == tidings.Sent:
+		return s.move(end, why, time.Time{}, now)
+	}
+	return s.move(r.Status, r.Reason, r.DueAt, now)
+}
+
+// afterLate follows news of a claim that was lost. An acceptance always counts; a failure only
+// while nothing newer is under way.
+func (s standing) afterLate(r *Result, e evidence, now time.Time) standing {
+	if next := s.afterNews(e, now); next.status != s.status || r.Attempt.Number != s.claimNo {
+		return next
+	}
+	switch waiting := s.status == tidings.Unknown; {
+	case r.Status == tidings.Parked && waiting && r.Attempt.Outcome != tidings.OutcomeUnknown:
+		if r.Refund {
+			s.tries--
+		}
+		if !now.Before(s.expiresAt) {
+			return s.move(tidings.Expired, tidings.ReasonExpired, time.Time{}, now)
+		}
+		return s.move(tidings.Parked, r.Reason, r.DueAt, now)
+	case r.Status == tidings.Failed, r.Status == tidings.Suppressed:
+		if waiting || s.status == tidings.Parked || s.status == tidings.Queued {
+			return s.move(r.Status, r.Reason, time.Time{}, now)
+		}
+	case r.Status == tidings.Expired, r.Status == tidings.Dead:
+		if waiting {
+			return s.move(r.Status, r.Reason, time.Time{}, now)
+		}
+	}
+	return s
+}
+
+// afterNews is the standing after receipts, or after an answer that came late. What was accepted
+// or arrived is so in any status. A refusal ends what is live only if it is of the newest
+// attempt, and changes no end that the providers had no part in.
+func (s standing) afterNews(e evidence, now time.Time) standing {
+	end, why := tidings.Fold(e.attempts, e.receipts)
+	switch {
+	case end == "" || end == s.status && !s.live():
+		return s
+	case positive(end):
+		return s.move(end, why, time.Time{}, now)
+	case s.live() && !e.refused(s.claimNo):
+		return s
+	}
+	switch s.status {
+	case tidings.Cancelled, tidings.Expired, tidings.Dead, tidings.Suppressed:
+		return s
+	}
+	return s.move(end, why, time.Time{}, now)
+}
+
+func positive(s tidings.Status) bool { return s == tidings.Sent || s == tidings.Delivered }

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tidings"
+)
+
+const (
+	// dedupeGrace is how long after its end a dedupe key is kept: clocks differ.
+	dedupeGrace = time.Hour
+	// tidyLimit is how many rows of each kind one sweep tidies.
+	tidyLimit = 500
+)
+
+// Expire ends at most limit queued and parked deliveries that are of no more use, and says how
+// many. It also tidies: dedupe keys whose time is over, sensitive data that nobody needs any
+// more, and receipts that missed their attempt by a moment.
+func (s *Store) Expire(ctx context.Context, now time.Time, limit int) (int, error) {
+	var expired int
+	err := s.write(ctx, Background, func(t *tx) error {
+		var ended []tidings.NotificationID
+		err := t.query("expired_take", []any{now.UnixMicro(), int64(limit)}, func(r row) error {
+			var ntf tidings.NotificationID
+			err := r.Scan(into(&ntf))
+			ended = append(ended, ntf)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		expired = len(ended)
+		return t.eraseData(ended)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("expire: %w", err)
+	}
+	if err := s.write(ctx, Background, func(t *tx) error { return t.tidy(now) }); err != nil {
+		return expired, fmt.Errorf("tidy: %w", err)
+	}
+	return expired, nil
+}
+
+func (t *tx) tidy(now time.Time) error {
+	if _, err := t.exec("dedupe_purge", now.Add(-dedupeGrace).UnixMicro(), int64(tidyLimit)); err != nil {
+		return err
+	}
+	var left []tidings.NotificationID
+	err := t.query("erase_left", []any{int64(tidyLimit)}, func(r row) error {
+		var ntf tidings.NotificationID
+		err := r.Scan(into(&ntf))
+		left = append(left, ntf)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.eraseData(left); err != nil {
+		return err
+	}
+	return t.rematch()
+}
+
+// rematch applies the strays that have found an attempt by now.
+func (t *tx) rematch() error {
+	var list []tidings.Receipt
+	err := t.query("strays_matched", []any{int64(tidyLimit)}, func(row row) error {
+		var r tidings.Receipt
+		var ntf tidings.NotificationID
+		var n int
+		err := row.Scan(&r.Provider, &r.Ref, &r.Status, instant{&r.At}, &r.Outcome, &r.Code, instant{&r.ReceivedAt}, into(&ntf), &n, &r.Attempt)
+		r.Delivery = tidings.DeliveryOf(ntf, n)
+		list = append(list, r)
+		return err
+	})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	err = t.each("stray_drop", len(list), func(i int) []any {
+		return []any{list[i].Provider, list[i].Ref, string(list[i].Status), list[i].At.UnixMicro()}
+	}, nil)
+	if err != nil {
+		return err
+	}
+	a := applying{tx: t, list: list}
+	return a.run()
+}
