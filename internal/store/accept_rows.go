@@ -28,7 +28,7 @@ func (a *accepting) users() error {
 		delete(named, id)
 	}
 	ids := slices.Sorted(maps.Keys(named))
-	err := a.each("user_ensure", len(ids), func(k int) []any { return []any{ids[k], at[ids[k]].UnixMicro()} }, nil)
+	err := a.each("user_make", len(ids), func(k int) []any { return []any{ids[k], at[ids[k]].UnixMicro()} }, nil)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *accepting) addresses() error {
 		}
 	}
 	slices.SortFunc(old, func(x, y dropped) int { return bytes.Compare(x.id[:], y.id[:]) })
-	err := a.each("address_drop", len(old), func(k int) []any { return []any{old[k].id[:], old[k].at.UnixMicro()} }, nil)
+	err := a.each("address_retire", len(old), func(k int) []any { return []any{old[k].id[:], old[k].at.UnixMicro()} }, nil)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (t *tx) apply(effects []effect) error {
 	}
 	steps := []func() error{
 		func() error { return t.worked(kinds[EffectOK]) },
-		func() error { return t.retire(kinds[EffectRetire]) },
+		func() error { return t.retireDead(kinds[EffectRetire]) },
 		func() error { return t.strike(kinds[EffectStrike], tidings.AddressQuarantined) },
 		func() error { return t.strike(kinds[EffectStrikeOut], tidings.AddressRetired) },
 		func() error { return t.suppress(kinds[EffectSuppress]) },
@@ -60,9 +60,9 @@ func (t *tx) worked(list []effect) error {
 	}, nil)
 }
 
-// retire takes addresses out of use, but for those registered after the service last saw them work.
-func (t *tx) retire(list []effect) error {
-	return t.each("address_retire", len(list), func(i int) []any {
+// retireDead takes addresses out of use, but for those registered after the service last saw them work.
+func (t *tx) retireDead(list []effect) error {
+	return t.each("address_dead", len(list), func(i int) []any {
 		e := list[i]
 		before := e.DeadSince
 		if before.IsZero() {

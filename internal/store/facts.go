@@ -39,17 +39,11 @@ func (s *Store) Facts(ctx context.Context, users []string) (map[string]*preferen
 }
 
 func scanUserFacts(r row, f *preferences.Facts) error {
-	u := &f.User
-	var attributes string
 	var doc *string
 	var version *int64
-	err := r.Scan(&u.ID, &u.Locale, &u.Timezone, &u.Email, &u.Phone, &attributes, instant{&u.CreatedAt}, instant{&u.UpdatedAt}, &doc, &version)
-	if err != nil {
+	err := r.Scan(append(userFields(&f.User), &doc, &version)...)
+	if err != nil || doc == nil {
 		return err
-	}
-	u.Attributes = raw(attributes)
-	if doc == nil {
-		return nil
 	}
 	f.Preferences, err = readPreferences(*doc, *version)
 	return err
@@ -59,9 +53,7 @@ func scanAddressFacts(r row, f *preferences.Facts) error {
 	var a tidings.Address
 	var reason *string
 	var at time.Time
-	err := r.Scan(into(&a.ID), &a.UserID, &a.Channel, &a.Provider, &a.Value, &a.Status, &a.Reason, &a.Strikes, instant{&a.StruckAt},
-		instant{&a.RegisteredAt}, instant{&a.LastOKAt}, instant{&a.RetiredAt}, &reason, instant{&at})
-	if err != nil {
+	if err := r.Scan(append(addressFields(&a), &reason, instant{&at})...); err != nil {
 		return err
 	}
 	f.Addresses = append(f.Addresses, a)

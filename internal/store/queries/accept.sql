@@ -9,10 +9,6 @@ RETURNING 1;
 -- name: dedupe_find
 SELECT ntf, hash FROM dedupe_keys WHERE app = $1 AND test = $2 AND key = $3 AND expires_at > $4;
 
--- name: user_ensure
-INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, updated_at)
-VALUES ($1, '', '', '', '', '', $2, $2) ON CONFLICT (id) DO NOTHING;
-
 -- name: user_put
 INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
@@ -26,9 +22,6 @@ VALUES ($1, $2, $3, $4, $5, $6, 'active', '', 0, $7)
 ON CONFLICT (user_id, channel, provider, value) DO UPDATE SET status = 'active', reason = '', strikes = 0,
   struck_at = NULL, registered_at = excluded.registered_at, retired_at = NULL
 RETURNING id;
-
--- name: address_drop
-UPDATE addresses SET status = 'retired', reason = 'address_retired', retired_at = $2 WHERE id = $1 AND status <> 'retired';
 
 -- name: notification_add
 INSERT INTO notifications (id, app, test, type, user_id, category, catalog_version, dedupe_key, collapse_key, sensitive,

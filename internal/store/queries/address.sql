@@ -5,7 +5,7 @@
 UPDATE addresses SET last_ok_at = $2, strikes = 0, struck_at = NULL
 WHERE id = $1 AND (strikes > 0 OR last_ok_at IS NULL OR last_ok_at < $3);
 
--- name: address_retire
+-- name: address_dead
 UPDATE addresses SET status = 'retired', reason = $2, retired_at = $3
 WHERE id = $1 AND status <> 'retired' AND registered_at < $4
 RETURNING id;
@@ -19,7 +19,9 @@ UPDATE addresses SET strikes = strikes + 1, struck_at = $4,
 WHERE id = $1 AND status <> 'retired'
 RETURNING status;
 
+-- As in suppress: a complaint is the weakest stop.
 -- name: address_suppress
 INSERT INTO suppressions (channel, hash, reason, source, at)
 SELECT a.channel, a.hash, $2, $3, $4 FROM addresses a WHERE a.id = $1
-ON CONFLICT (channel, hash) DO NOTHING;
+ON CONFLICT (channel, hash) DO UPDATE SET reason = excluded.reason, source = excluded.source, at = excluded.at
+WHERE suppressions.reason = 'suppressed_complaint' AND excluded.reason <> 'suppressed_complaint';
