@@ -166,7 +166,7 @@ func (f *claimFacts) dest() []any {
 
 func (f *claimFacts) claimed(s *Store) (Claimed, error) {
 	c := Claimed{Delivery: f.d.whole(), Notification: s.opened(&f.n)}
-	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Attributes: raw(text(f.attributes)), CreatedAt: f.created}
+	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Attributes: json.RawMessage(text(f.attributes)), CreatedAt: f.created}
 	if f.value != nil {
 		c.Address = tidings.Address{ID: f.d.AddressID, UserID: text(f.owner), Channel: tidings.Channel(text(f.channel)), Provider: text(f.provider),
 			Value: *f.value, Status: tidings.AddressStatus(text(f.status)), Reason: tidings.Reason(text(f.reason)), Strikes: *f.strikes,
@@ -209,12 +209,4 @@ func text(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-// raw is stored JSON; empty is none.
-func raw(s string) json.RawMessage {
-	if s == "" {
-		return nil
-	}
-	return json.RawMessage(s)
 }
