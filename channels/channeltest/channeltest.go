@@ -72,6 +72,18 @@ func Run(t *testing.T, h Harness) {
 	t.Run("fault_table", func(t *testing.T) { h.faultTable(t, dir) })
 }
 
+// Try runs f in a bubble of its own, with a provider beside its simulated service, for what only
+// one vendor has.
+func Try(t *testing.T, h Harness, f func(t *testing.T, b *Bench)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b := h.open(t, dir)
+		defer b.close()
+		f(t, b)
+	})
+}
+
 // try runs one check in a bubble of its own.
 func (h Harness) try(t *testing.T, dir string, c check) (err error) {
 	synctest.Test(t, func(t *testing.T) {
@@ -82,23 +94,24 @@ func (h Harness) try(t *testing.T, dir string, c check) (err error) {
 	return err
 }
 
-// A bench is one provider beside its simulated service.
-type bench struct {
+// A Bench is one provider beside its simulated service.
+type Bench struct {
 	Harness
-	t        *testing.T
-	sim      *simulator.Simulator
-	provider channels.Provider
-	tape     *simulator.Tape
-	line     line
-	log      *journal
-	secrets  []string // that must never be shown
-	client   *http.Client
+	Sim      *simulator.Simulator
+	Provider channels.Provider
+
+	t       *testing.T
+	tape    *simulator.Tape
+	line    line
+	log     *journal
+	secrets []string // that must never be shown
+	client  *http.Client
 }
 
-func (h Harness) open(t *testing.T, dir string) *bench {
+func (h Harness) open(t *testing.T, dir string) *Bench {
 	t.Helper()
 	network := testkit.NewNetwork()
-	b := &bench{Harness: h, t: t, tape: &simulator.Tape{}, log: &journal{}}
+	b := &Bench{Harness: h, t: t, tape: &simulator.Tape{}, log: &journal{}}
 	b.line.dial = network.Dial
 	sim, err := simulator.Start(simulator.Settings{
 		Listen: func(vendor string) (net.Listener, error) { return network.Listen(vendor + ":443") },
@@ -107,8 +120,8 @@ func (h Harness) open(t *testing.T, dir string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.sim = sim
-	b.provider, err = h.Vendor.Build(b.config())
+	b.Sim = sim
+	b.Provider, err = h.Vendor.Build(b.config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +129,10 @@ func (h Harness) open(t *testing.T, dir string) *bench {
 }
 
 // config fills the vendor's configuration as the simulator would have an operator do it.
-func (b *bench) config() (any, channels.Settings) {
+func (b *Bench) config() (any, channels.Settings) {
 	b.t.Helper()
 	var given simulator.Provider
-	for _, p := range b.sim.Providers() {
+	for _, p := range b.Sim.Providers() {
 		if p.Type == b.Vendor.Type {
 			given = p
 		}
@@ -136,7 +149,7 @@ func (b *bench) config() (any, channels.Settings) {
 	if err := yaml.Unmarshal(text, config); err != nil {
 		b.t.Fatal(err)
 	}
-	roots := &tls.Config{RootCAs: b.sim.Roots()}
+	roots := &tls.Config{RootCAs: b.Sim.Roots()}
 	b.client = &http.Client{Transport: b.eavesdrop(&http.Transport{DialContext: b.line.Dial, TLSClientConfig: roots})}
 	return config, channels.Settings{
 		Name: b.Vendor.Type, Endpoint: values["endpoint"], HooksURL: "http://hooks/hooks/" + b.Vendor.Type,
@@ -146,7 +159,7 @@ func (b *bench) config() (any, channels.Settings) {
 }
 
 // resolve reads a value that names a file, and notes what is secret.
-func (b *bench) resolve(l simulator.Line) string {
+func (b *Bench) resolve(l simulator.Line) string {
 	b.t.Helper()
 	value := l.Value
 	path, isRef := strings.CutPrefix(value, "file:")
@@ -172,7 +185,7 @@ func (b *bench) resolve(l simulator.Line) string {
 }
 
 // hide notes secrets; what is short would be found by chance.
-func (b *bench) hide(words ...string) {
+func (b *Bench) hide(words ...string) {
 	for _, w := range words {
 		if len(w) >= 16 {
 			b.secrets = append(b.secrets, w)
@@ -180,14 +193,14 @@ func (b *bench) hide(words ...string) {
 	}
 }
 
-func (b *bench) close() {
-	if c, ok := b.provider.(interface{ Close() error }); ok {
+func (b *Bench) close() {
+	if c, ok := b.Provider.(interface{ Close() error }); ok {
 		if err := c.Close(); err != nil {
 			b.t.Error(err)
 		}
 	}
 	b.client.CloseIdleConnections()
-	if err := b.sim.Close(); err != nil {
+	if err := b.Sim.Close(); err != nil {
 		b.t.Error(err)
 	}
 	synctest.Wait()

@@ -21,7 +21,7 @@ const (
 // A check is one promise, and how to find out whether it is kept.
 type check struct {
 	name string
-	run  func(*bench) error
+	run  func(*Bench) error
 }
 
 func checks() []check {
@@ -43,8 +43,8 @@ func checks() []check {
 	}
 }
 
-// message is a delivery as a worker would hand it in.
-func (b *bench) message(n int) *channels.Message {
+// Message is a delivery as a worker would hand it in.
+func (b *Bench) Message(n int) *channels.Message {
 	now := time.Now()
 	id := tidings.DeliveryOf(tidings.NewNotificationID(now), n)
 	return &channels.Message{
@@ -53,17 +53,17 @@ func (b *bench) message(n int) *channels.Message {
 	}
 }
 
-// send sends with the usual patience.
-func (b *bench) send(m *channels.Message) (channels.Answer, error) {
+// Send sends with the usual patience.
+func (b *Bench) Send(m *channels.Message) (channels.Answer, error) {
 	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
 	defer cancel()
-	return b.provider.Send(ctx, m)
+	return b.Provider.Send(ctx, m)
 }
 
-// rule makes the service do something with every request.
-func (b *bench) rule(do simulator.Do) {
+// Rule makes the service do something with every request.
+func (b *Bench) Rule(do simulator.Do) {
 	b.t.Helper()
-	if err := b.sim.SetFaults([]simulator.Rule{{Provider: b.Vendor.Type, Do: do}}); err != nil {
+	if err := b.Sim.SetFaults([]simulator.Rule{{Provider: b.Vendor.Type, Do: do}}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -89,16 +89,16 @@ func failed(err error, faults ...tidings.Outcome) error {
 	return fmt.Errorf("Send failed with %q (%v); want one of %v", e.Fault, err, known)
 }
 
-// requests compares how often the service was called.
-func (b *bench) requests(want int64) error {
-	if got := b.sim.Stats()[b.Vendor.Type].Requests; got != want {
+// Requests compares how often the service was called.
+func (b *Bench) Requests(want int64) error {
+	if got := b.Sim.Stats()[b.Vendor.Type].Requests; got != want {
 		return fmt.Errorf("the service saw %d requests, want %d", got, want)
 	}
 	return nil
 }
 
-// entries is the ledger, which must hold so many sends.
-func (b *bench) entries(want int) ([]simulator.Entry, error) {
+// Ledger is the ledger, which must hold so many sends.
+func (b *Bench) Ledger(want int) ([]simulator.Entry, error) {
 	all, err := b.tape.Entries()
 	if err == nil && len(all) != want {
 		err = fmt.Errorf("the ledger holds %d sends, want %d", len(all), want)
@@ -106,13 +106,13 @@ func (b *bench) entries(want int) ([]simulator.Entry, error) {
 	return all, err
 }
 
-func carriesIDs(b *bench) error {
-	m := b.message(0)
-	answer, err := b.send(m)
+func carriesIDs(b *Bench) error {
+	m := b.Message(0)
+	answer, err := b.Send(m)
 	if err != nil {
 		return err
 	}
-	all, err := b.entries(1)
+	all, err := b.Ledger(1)
 	if err != nil {
 		return err
 	}
@@ -129,15 +129,15 @@ func carriesIDs(b *bench) error {
 	case b.Collapse != "" && e.Headers[b.Collapse] != m.CollapseID:
 		return fmt.Errorf("the collapse id arrived as %q", e.Headers[b.Collapse])
 	}
-	return b.requests(1)
+	return b.Requests(1)
 }
 
-func leavesMessage(b *bench) error {
-	m := b.message(0)
+func leavesMessage(b *Bench) error {
+	m := b.Message(0)
 	m.Content.Data = map[string]string{"order": "4711"}
 	before := *m
 	before.Content.Data = map[string]string{"order": "4711"}
-	if _, err := b.send(m); err != nil {
+	if _, err := b.Send(m); err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(*m, before) {
@@ -146,15 +146,15 @@ func leavesMessage(b *bench) error {
 	return nil
 }
 
-func passesExpiry(b *bench) error {
+func passesExpiry(b *Bench) error {
 	if b.Expires == nil {
 		return nil
 	}
-	m := b.message(0)
-	if _, err := b.send(m); err != nil {
+	m := b.Message(0)
+	if _, err := b.Send(m); err != nil {
 		return err
 	}
-	all, err := b.entries(1)
+	all, err := b.Ledger(1)
 	if err != nil {
 		return err
 	}
@@ -164,19 +164,19 @@ func passesExpiry(b *bench) error {
 	return nil
 }
 
-func atOnce(b *bench) error {
+func atOnce(b *Bench) error {
 	const n = 32
-	b.rule(simulator.Do{Delay: simulator.Span(100 * time.Millisecond)})
+	b.Rule(simulator.Do{Delay: simulator.Span(100 * time.Millisecond)})
 	errs := make([]error, n)
 	ids := map[string]bool{}
 	var calls sync.WaitGroup
 	for i := range n {
-		m := b.message(i)
+		m := b.Message(i)
 		ids[m.Delivery.String()] = true
-		calls.Go(func() { _, errs[i] = b.send(m) })
+		calls.Go(func() { _, errs[i] = b.Send(m) })
 	}
 	calls.Wait()
-	all, err := b.entries(n)
+	all, err := b.Ledger(n)
 	for _, e := range all {
 		delete(ids, e.DeliveryID)
 	}

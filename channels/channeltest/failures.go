@@ -16,74 +16,74 @@ import (
 	"tidings/channels/simulator"
 )
 
-func (b *bench) trouble() simulator.Do {
+func (b *Bench) trouble() simulator.Do {
 	if b.Unavailable.Status == 0 {
 		return simulator.Do{Status: http.StatusServiceUnavailable}
 	}
 	return b.Unavailable
 }
 
-func calledOnceInTrouble(b *bench) error {
-	b.rule(b.trouble())
-	_, err := b.send(b.message(0))
-	return errors.Join(failed(err, tidings.Transient), b.requests(1))
+func calledOnceInTrouble(b *Bench) error {
+	b.Rule(b.trouble())
+	_, err := b.Send(b.Message(0))
+	return errors.Join(failed(err, tidings.Transient), b.Requests(1))
 }
 
-func cutBefore(b *bench) error {
+func cutBefore(b *Bench) error {
 	want := b.ResetBefore
 	if want == "" {
 		want = tidings.OutcomeUnknown
 	}
-	b.rule(simulator.Do{Reset: "before"})
-	_, err := b.send(b.message(0))
-	_, none := b.entries(0)
-	return errors.Join(failed(err, want), b.requests(1), none)
+	b.Rule(simulator.Do{Reset: "before"})
+	_, err := b.Send(b.Message(0))
+	_, none := b.Ledger(0)
+	return errors.Join(failed(err, want), b.Requests(1), none)
 }
 
-func cutAfter(b *bench) error {
-	b.rule(simulator.Do{Reset: "after"})
-	_, err := b.send(b.message(0))
-	_, one := b.entries(1)
-	return errors.Join(failed(err, tidings.OutcomeUnknown), b.requests(1), one)
+func cutAfter(b *Bench) error {
+	b.Rule(simulator.Do{Reset: "after"})
+	_, err := b.Send(b.Message(0))
+	_, one := b.Ledger(1)
+	return errors.Join(failed(err, tidings.OutcomeUnknown), b.Requests(1), one)
 }
 
-func noAnswer(b *bench) error {
-	b.rule(simulator.Do{Reset: "after", Hang: simulator.Span(time.Hour)})
+func noAnswer(b *Bench) error {
+	b.Rule(simulator.Do{Reset: "after", Hang: simulator.Span(time.Hour)})
 	start := time.Now()
-	_, err := b.send(b.message(0))
+	_, err := b.Send(b.Message(0))
 	if took := time.Since(start); took > patience+soon {
 		return fmt.Errorf("Send returned after %s, its context ended after %s", took, patience)
 	}
-	return errors.Join(failed(err, tidings.OutcomeUnknown), b.requests(1))
+	return errors.Join(failed(err, tidings.OutcomeUnknown), b.Requests(1))
 }
 
-func refused(b *bench) error {
+func refused(b *Bench) error {
 	b.line.down.Store(true)
-	_, err := b.send(b.message(0))
-	return errors.Join(failed(err, tidings.NotSent), b.requests(0))
+	_, err := b.Send(b.Message(0))
+	return errors.Join(failed(err, tidings.NotSent), b.Requests(0))
 }
 
-func endedBefore(b *bench) error {
+func endedBefore(b *Bench) error {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	cancel()
-	_, err := b.provider.Send(ctx, b.message(0))
-	return errors.Join(failed(err, tidings.NotSent), b.requests(0))
+	_, err := b.Provider.Send(ctx, b.Message(0))
+	return errors.Join(failed(err, tidings.NotSent), b.Requests(0))
 }
 
-func cancelled(b *bench) error {
-	b.rule(simulator.Do{Hang: simulator.Span(time.Hour)})
+func cancelled(b *Bench) error {
+	b.Rule(simulator.Do{Hang: simulator.Span(time.Hour)})
 	ctx, cancel := context.WithCancel(b.t.Context())
 	const until = 3 * time.Second
 	time.AfterFunc(until, cancel)
 	start := time.Now()
-	_, err := b.provider.Send(ctx, b.message(0))
+	_, err := b.Provider.Send(ctx, b.Message(0))
 	if took := time.Since(start); took > until+soon {
 		return fmt.Errorf("Send returned %s after its context was cancelled", took-until)
 	}
 	return failed(err, tidings.OutcomeUnknown, tidings.NotSent)
 }
 
-func readsRetryAfter(b *bench) error {
+func readsRetryAfter(b *Bench) error {
 	if !b.RetryAfter {
 		return nil
 	}
@@ -91,8 +91,8 @@ func readsRetryAfter(b *bench) error {
 	date := time.Now().Add(want).Truncate(time.Second).UTC().Format(http.TimeFormat)
 	for _, form := range []string{"7", date} {
 		for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
-			b.rule(simulator.Do{Status: status, Headers: map[string]string{"Retry-After": form}})
-			_, err := b.send(b.message(0))
+			b.Rule(simulator.Do{Status: status, Headers: map[string]string{"Retry-After": form}})
+			_, err := b.Send(b.Message(0))
 			if err := failed(err, tidings.Throttled, tidings.Transient); err != nil {
 				return err
 			}
@@ -104,14 +104,14 @@ func readsRetryAfter(b *bench) error {
 	return nil
 }
 
-func strangeAnswer(b *bench) error {
+func strangeAnswer(b *Bench) error {
 	words := []simulator.Do{
 		{Status: 400, Reason: "NEVER_HEARD_OF"}, {Status: 404, Reason: "NEVER_HEARD_OF"}, {Status: 410, Reason: "NEVER_HEARD_OF"},
 		{Status: 418}, {Status: 500, Body: jsontext.Value(`"not an object"`)}, {Status: 502, Body: jsontext.Value(`null`)},
 	}
 	for _, do := range words {
-		b.rule(do)
-		_, err := b.send(b.message(0))
+		b.Rule(do)
+		_, err := b.Send(b.Message(0))
 		if err := failed(err); err != nil {
 			return fmt.Errorf("answer %d: %w", do.Status, err)
 		}
@@ -122,8 +122,8 @@ func strangeAnswer(b *bench) error {
 	return nil
 }
 
-func keepsSecrets(b *bench) error {
-	m := b.message(0)
+func keepsSecrets(b *Bench) error {
+	m := b.Message(0)
 	echo, err := json.Marshal("cannot send to " + m.Address)
 	if err != nil {
 		return err
@@ -132,20 +132,20 @@ func keepsSecrets(b *bench) error {
 		b.trouble(), {Status: 400}, {Status: 400, Reason: m.Address, Body: echo}, {Status: 400, Body: jsontext.Value(`{"message":` + string(echo) + `}`)},
 		{Reset: "before"}, {Reset: "after"}, {Hang: simulator.Span(time.Hour)},
 	} {
-		b.rule(do)
-		_, err := b.send(m)
+		b.Rule(do)
+		_, err := b.Send(m)
 		if err := b.clean(m, err); err != nil {
 			return err
 		}
 	}
-	b.sim.ClearFaults()
+	b.Sim.ClearFaults()
 	b.line.down.Store(true)
-	_, err = b.send(m)
+	_, err = b.Send(m)
 	return b.clean(m, err)
 }
 
 // clean finds the address and the secrets in what an error and the log say.
-func (b *bench) clean(m *channels.Message, err error) error {
+func (b *Bench) clean(m *channels.Message, err error) error {
 	if err := failed(err); err != nil {
 		return err
 	}

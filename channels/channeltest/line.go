@@ -26,7 +26,7 @@ func (l *line) Dial(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // eavesdrop notes the credentials that go over the wire, so that they can be looked for elsewhere.
-func (b *bench) eavesdrop(next http.RoundTripper) http.RoundTripper {
+func (b *Bench) eavesdrop(next http.RoundTripper) http.RoundTripper {
 	return &listener{RoundTripper: next, heard: &b.log.heard}
 }
 

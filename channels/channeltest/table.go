@@ -24,13 +24,13 @@ func (h Harness) faultTable(t *testing.T, dir string) {
 	Golden(t, filepath.Join("testdata", "faults.golden"), got)
 }
 
-func (b *bench) classifyAll() string {
+func (b *Bench) classifyAll() string {
 	var table bytes.Buffer
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "# what it answers\t\twhat we make of it")
 	for _, a := range b.Answers {
-		b.rule(a.Do)
-		_, err := b.send(b.message(0))
+		b.Rule(a.Do)
+		_, err := b.Send(b.Message(0))
 		name := a.Name
 		if name == "" {
 			name = a.Do.Reason

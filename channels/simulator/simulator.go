@@ -117,10 +117,10 @@ func (s *Simulator) listen(name string, open func(address string) (server, error
 func (s *Simulator) Close() error {
 	var errs []error
 	for _, p := range s.parts {
+		errs = append(errs, p.server.Close())
 		if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
-		errs = append(errs, p.server.Close())
 	}
 	s.receipts.stop()
 	s.client.CloseIdleConnections()

@@ -105,5 +105,5 @@ func dialTLS(ctx context.Context, dial func(context.Context, string, string) (ne
 		_ = raw.Close()
 		return nil, fmt.Errorf("the peer speaks %q, not HTTP/2", got)
 	}
-	return c, nil
+	return coalesce(c), nil
 }
