@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"encoding/hex"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -53,7 +52,7 @@ func openAPNs(d *desk) (service, error) {
 	a := &apns{desk: d, key: &key.PublicKey, keyFile: file}
 	a.h2server = h2server{
 		tls:     d.sim.ca.server("h2"),
-		handler: a,
+		serve:   a.push,
 		streams: func() int { return d.sim.faults.streams(d.typ) },
 	}
 	return a, nil
@@ -72,81 +71,102 @@ func (a *apns) report(context.Context, Report) error { return errNoReceipts }
 
 // refusal is APNs' answer to what it does not take.
 type refusal struct {
-	status int
-	reason string
-	more   map[string]any
+	status    int
+	reason    string
+	timestamp int64 // milliseconds since 1970, of 410
 }
 
-// ServeHTTP answers one push.
-func (a *apns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	token := strings.TrimPrefix(r.URL.Path, apnsPath)
+// members are those of its body.
+func (r refusal) members() map[string]any {
+	m := map[string]any{}
+	if r.reason != "" {
+		m["reason"] = r.reason
+	}
+	if r.timestamp != 0 {
+		m["timestamp"] = r.timestamp
+	}
+	return m
+}
+
+// push answers one push, outside the connection's reader where the rules make it wait.
+func (a *apns) push(x *h2exchange) {
+	token := strings.TrimPrefix(x.get(":path"), apnsPath)
 	v := a.desk.ask(token)
-	v.stall(r)
-	v.prepare(w)
-	w.Header().Set("apns-id", r.Header.Get("apns-id"))
-	payload, err := io.ReadAll(io.LimitReader(r.Body, apnsMaxPayload+1))
-	if err != nil {
+	if !v.waits() {
+		x.answer(a.decide(x, v, token))
 		return
 	}
-	if no := a.check(v, token, r, payload); no != nil {
-		a.refuse(w, v, *no)
-		return
+	x.outside(func(ctx context.Context) {
+		f := v.await(ctx)
+		if f == serve {
+			answer := a.decide(x, v, token)
+			if f = v.awaitAfter(ctx); f == serve {
+				x.answer(answer)
+			}
+		}
+		if f == cutOff {
+			x.cut()
+		}
+	})
+}
+
+// decide accepts or refuses a push, and makes the answer.
+func (a *apns) decide(x *h2exchange, v verdict, token string) h2answer {
+	id := x.get("apns-id")
+	no := a.check(x, v, token)
+	if no == nil && a.desk.accept(a.entry(x, token, id)) != nil {
+		no = &refusal{status: http.StatusInternalServerError, reason: "InternalServerError"}
 	}
-	if err := a.desk.accept(apnsEntry(token, r, payload)); err != nil {
-		a.refuse(w, v, refusal{status: http.StatusInternalServerError, reason: "InternalServerError"})
-		return
+	answer := h2answer{status: http.StatusOK, id: id, more: v.Headers, goAway: v.goAway}
+	if no != nil {
+		a.desk.reject()
+		answer.status, answer.body = no.status, v.body(no.members())
 	}
-	v.cutAfter(r)
-	w.WriteHeader(http.StatusOK)
+	return answer
 }
 
 // check is why the push is refused, or nil: what the rules say, else what Apple would.
-func (a *apns) check(v verdict, token string, r *http.Request, payload []byte) *refusal {
-	h := r.Header
+func (a *apns) check(x *h2exchange, v verdict, token string) *refusal {
+	topic := x.get("apns-topic")
 	switch {
 	case v.Status != 0 && v.Status != http.StatusOK:
 		return &refusal{status: v.Status, reason: v.Reason}
-	case !strings.HasPrefix(r.URL.Path, apnsPath):
+	case !strings.HasPrefix(x.get(":path"), apnsPath):
 		return &refusal{status: http.StatusNotFound, reason: "BadPath"}
-	case r.Method != http.MethodPost:
+	case x.get(":method") != http.MethodPost:
 		return &refusal{status: http.StatusMethodNotAllowed, reason: "MethodNotAllowed"}
-	case h.Get("apns-topic") == "":
+	case topic == "":
 		return &refusal{status: http.StatusBadRequest, reason: "MissingTopic"}
-	case h.Get("apns-topic") != apnsTopic:
+	case topic != apnsTopic:
 		return &refusal{status: http.StatusBadRequest, reason: "TopicDisallowed"}
-	case h.Get("apns-push-type") != "alert":
+	case x.get("apns-push-type") != "alert":
 		return &refusal{status: http.StatusBadRequest, reason: "InvalidPushType"}
-	case len(h.Get("apns-collapse-id")) > 64:
+	case len(x.get("apns-collapse-id")) > 64:
 		return &refusal{status: http.StatusBadRequest, reason: "BadCollapseId"}
-	case len(payload) > apnsMaxPayload:
+	case len(x.body) > apnsMaxPayload:
 		return &refusal{status: http.StatusRequestEntityTooLarge, reason: "PayloadTooLarge"}
-	case len(payload) == 0:
+	case len(x.body) == 0:
 		return &refusal{status: http.StatusBadRequest, reason: "PayloadEmpty"}
 	}
-	if reason := a.authorize(h.Get("authorization")); reason != "" {
+	if reason := a.authorize(x.get("authorization")); reason != "" {
 		return &refusal{status: http.StatusForbidden, reason: reason}
 	}
-	if _, err := hex.DecodeString(token); err != nil || len(token) < 64 {
+	if !isHex(token) || len(token) < 64 {
 		return &refusal{status: http.StatusBadRequest, reason: "BadDeviceToken"}
 	}
 	if isDead(token) {
-		return &refusal{http.StatusGone, "Unregistered", map[string]any{"timestamp": time.Now().UnixMilli()}}
+		return &refusal{http.StatusGone, "Unregistered", time.Now().UnixMilli()}
 	}
 	return nil
 }
 
-func (a *apns) refuse(w http.ResponseWriter, v verdict, no refusal) {
-	a.desk.reject()
-	body := map[string]any{}
-	if no.reason != "" {
-		body["reason"] = no.reason
+func isHex(s string) bool {
+	for _, r := range s {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", r) {
+			return false
+		}
 	}
-	for k, x := range no.more {
-		body[k] = x
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(no.status)
-	_, _ = w.Write(v.body(body))
+	return true
 }
 
 // authorize is why the provider token is not good, or empty.
@@ -183,12 +203,15 @@ func (a *apns) verify(bearer string) (issued time.Time, reason string) {
 	return claims.IssuedAt.Time, ""
 }
 
-func apnsEntry(token string, r *http.Request, payload []byte) Entry {
-	e := Entry{Address: token, Ref: r.Header.Get("apns-id"), Headers: map[string]string{}}
-	e.DeliveryID = deliveryOfUUID(e.Ref)
-	for name, values := range r.Header {
-		if name = strings.ToLower(name); strings.HasPrefix(name, "apns-") {
-			e.Headers[name] = values[0]
+// entry is the push as the ledger shows it; without a ledger it is not looked into.
+func (a *apns) entry(x *h2exchange, token, id string) Entry {
+	if !a.desk.keeps() {
+		return Entry{}
+	}
+	e := Entry{Address: token, Ref: id, DeliveryID: deliveryOfUUID(id), Headers: map[string]string{}}
+	for _, f := range x.fields {
+		if strings.HasPrefix(f.Name, "apns-") {
+			e.Headers[f.Name] = f.Value
 		}
 	}
 	var p struct {
@@ -199,7 +222,7 @@ func apnsEntry(token string, r *http.Request, payload []byte) Entry {
 			} `json:"alert"`
 		} `json:"aps"`
 	}
-	if json.Unmarshal(payload, &p) == nil {
+	if json.Unmarshal(x.body, &p) == nil {
 		e.Title, e.Text = p.APS.Alert.Title, p.APS.Alert.Body
 	}
 	return e

@@ -48,6 +48,9 @@ func (d *desk) accept(e Entry) error {
 	return nil
 }
 
+// keeps reports whether there is a ledger.
+func (d *desk) keeps() bool { return d.sim.ledger.to != nil }
+
 // reject counts an answer that accepts nothing.
 func (d *desk) reject() { d.rejects.Add(1) }
 

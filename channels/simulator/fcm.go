@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"encoding/hex"
 	"io"
+	"log"
 	"net/http"
 	"strings"
 	"sync"
@@ -212,3 +213,6 @@ func rpcStatus(status int) string {
 	}
 	return "UNKNOWN"
 }
+
+// silent drops what net/http would say of connections that are cut on purpose.
+func silent() *log.Logger { return log.New(io.Discard, "", 0) }

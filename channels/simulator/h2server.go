@@ -1,23 +1,18 @@
 package simulator
 
 import (
-	"context"
 	"crypto/tls"
-	"io"
-	"log"
 	"net"
-	"net/http"
 	"sync"
-
-	"golang.org/x/net/http2"
 )
 
-// An h2server serves HTTP/2 over TLS, each connection with the number of streams that the
-// rules ask for when it opens.
+// An h2server serves HTTP/2 over TLS: as much of RFC 9113 as a push service needs, and what
+// net/http does not let one do, such as to refuse streams or to say go away at a given request.
+// It is lean, since the measured thing is the client beside it.
 type h2server struct {
 	tls     *tls.Config
-	handler http.Handler
-	streams func() int
+	streams func() int        // how many at once a new connection allows; 0: h2Streams
+	serve   func(*h2exchange) // called by the connection's reader, so it must not wait
 
 	mu      sync.Mutex
 	closed  bool                  // guarded by mu
@@ -39,21 +34,11 @@ func (s *h2server) Serve(l net.Listener) error {
 		}
 		s.serving.Go(func() {
 			defer s.remove(c)
-			s.serve(c)
+			if c.Handshake() == nil && c.ConnectionState().NegotiatedProtocol == "h2" {
+				newH2conn(c, s).run()
+			}
 		})
 	}
-}
-
-func (s *h2server) serve(c *tls.Conn) {
-	if c.Handshake() != nil || c.ConnectionState().NegotiatedProtocol != http2.NextProtoTLS {
-		return
-	}
-	base := &http.Server{ErrorLog: silent()}
-	h2 := &http2.Server{MaxConcurrentStreams: uint32(s.streams())}
-	if http2.ConfigureServer(base, h2) != nil { // also gives it channels of its own
-		return
-	}
-	h2.ServeConn(c, &http2.ServeConnOpts{Context: withConn(context.Background(), c), Handler: s.handler, BaseConfig: base})
 }
 
 // Close cuts all connections.
@@ -86,6 +71,3 @@ func (s *h2server) remove(c net.Conn) {
 	delete(s.conns, c)
 	reset(c)
 }
-
-// silent drops what net/http would say of connections that are cut on purpose.
-func silent() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -20,41 +20,66 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// stall waits as the verdict says, and cuts the connection where nothing is to be accepted. It
-// returns when the request is to be served, and does not return otherwise.
-func (v verdict) stall(r *http.Request) {
-	if !wait(r.Context(), time.Duration(v.Delay)) {
-		panic(http.ErrAbortHandler)
+// A fate is what becomes of a request before it is looked at.
+type fate int
+
+const (
+	serve   fate = iota // it is answered
+	cutOff              // its connection is to be cut
+	givenUp             // the client no longer waits
+)
+
+// await waits as the verdict says, and tells the fate of the request.
+func (v verdict) await(ctx context.Context) fate {
+	if v.Delay > 0 && !wait(ctx, time.Duration(v.Delay)) {
+		return givenUp
 	}
 	if v.Reset == "after" {
-		return
+		return serve
 	}
-	if v.Hang > 0 {
-		wait(r.Context(), time.Duration(v.Hang))
+	if v.Hang > 0 && !wait(ctx, time.Duration(v.Hang)) {
+		return givenUp
 	}
 	if v.Hang > 0 || v.Reset == "before" {
-		cut(r)
+		return cutOff
 	}
+	return serve
 }
 
-// cutAfter cuts the connection of an accepted request where the verdict says so.
-func (v verdict) cutAfter(r *http.Request) {
+// awaitAfter waits as the verdict says once the request is accepted.
+func (v verdict) awaitAfter(ctx context.Context) fate {
 	if v.Reset != "after" {
-		return
+		return serve
 	}
-	if v.Hang > 0 {
-		wait(r.Context(), time.Duration(v.Hang))
+	if v.Hang > 0 && !wait(ctx, time.Duration(v.Hang)) {
+		return givenUp
 	}
-	cut(r)
+	return cutOff
+}
+
+// waits reports whether the verdict asks for any of that.
+func (v verdict) waits() bool { return v.Delay > 0 || v.Hang > 0 || v.Reset != "" }
+
+// stall is await for net/http: it returns when the request is to be served.
+func (v verdict) stall(r *http.Request) { meet(r, v.await(r.Context())) }
+
+// cutAfter is awaitAfter for net/http: it returns when the request is to be answered.
+func (v verdict) cutAfter(r *http.Request) { meet(r, v.awaitAfter(r.Context())) }
+
+// meet ends the handler of a request that is not to be served.
+func meet(r *http.Request, f fate) {
+	switch f {
+	case cutOff:
+		cut(r)
+	case givenUp:
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // prepare sets the headers that the verdict adds to an answer.
 func (v verdict) prepare(w http.ResponseWriter) {
 	for name, value := range v.Headers {
 		w.Header().Set(name, value)
-	}
-	if v.goAway {
-		w.Header().Set("Connection", "close") // net/http makes it a GOAWAY on HTTP/2
 	}
 }
 
