@@ -30,11 +30,12 @@ type executor interface {
 // calls are the functions of a rewritten template.
 func calls(public map[string]function) map[string]any {
 	all := map[string]any{
-		"get":  (*scope).get,
-		"show": (*scope).show,
-		"text": (*scope).text,
-		"each": (*scope).each,
-		"some": some,
+		"get":     (*scope).get,
+		"show":    (*scope).show,
+		"text":    (*scope).text,
+		"each":    (*scope).each,
+		"some":    some,
+		"literal": func(text string) literal { return literal(text) },
 	}
 	for name, f := range public {
 		all[name] = func(s *scope, args ...any) (any, error) { return f.invoke(s, args) }

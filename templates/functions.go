@@ -150,14 +150,9 @@ func index(s *scope, args []any) (any, error) {
 			}
 			at = in[i]
 		case map[string]any:
-			name, ok := key.(string)
-			if !ok {
-				return nil, fault("index wants a name for an object")
-			}
-			v, ok := in[name]
-			if !ok {
-				base, _ := s.pointer(in)
-				return nil, &missing{base + "/" + escape(name)}
+			v, err := s.indexMember(in, key)
+			if err != nil {
+				return nil, err
 			}
 			at = v
 		default:
@@ -165,6 +160,28 @@ func index(s *scope, args []any) (any, error) {
 		}
 	}
 	return at, nil
+}
+
+// A literal is a text that stands in a template, so that an error may tell it.
+type literal string
+
+func (s *scope) indexMember(in map[string]any, key any) (any, error) {
+	text, isText := key.(string)
+	name, isLiteral := key.(literal)
+	if isLiteral {
+		text = string(name)
+	}
+	if !isText && !isLiteral {
+		return nil, fault("index wants a name for an object")
+	}
+	if v, ok := in[text]; ok {
+		return v, nil
+	}
+	at, _ := s.pointer(in)
+	if isLiteral {
+		at += "/" + escape(text)
+	}
+	return nil, &missing{at}
 }
 
 // whole is a small whole number.

@@ -56,11 +56,11 @@ func (r *rewriter) list(l *parse.ListNode, top bool) {
 				output(n.Pipe)
 			}
 		case *parse.IfNode:
-			r.branch(&n.BranchNode, top, top, command("some"))
+			r.branch(&n.BranchNode, top, top, command(n.Pos, "some"))
 		case *parse.WithNode:
-			r.branch(&n.BranchNode, top, false, command("some"))
+			r.branch(&n.BranchNode, top, false, command(n.Pos, "some"))
 		case *parse.RangeNode:
-			r.branch(&n.BranchNode, top, false, command("each", root(), literal(weight(n.List))))
+			r.branch(&n.BranchNode, top, false, command(n.Pos, "each", root(), integer(weight(n.List))))
 		default:
 			r.problem(n, "%s is not supported: one file is one template", n)
 		}
@@ -78,10 +78,10 @@ func (r *rewriter) branch(b *parse.BranchNode, top, inside bool, last *parse.Com
 func output(p *parse.PipeNode) {
 	first, isCall := p.Cmds[0].Args[0].(*parse.IdentifierNode)
 	if len(p.Cmds) == 1 && isCall && first.Ident == "get" {
-		p.Cmds[0].Args[0] = parse.NewIdentifier("show")
+		p.Cmds[0].Args[0] = identifier(p.Pos, "show")
 		return
 	}
-	p.Cmds = append(p.Cmds, command("text", root()))
+	p.Cmds = append(p.Cmds, command(p.Pos, "text", root()))
 }
 
 func (r *rewriter) pipe(p *parse.PipeNode, top bool) {
@@ -122,6 +122,9 @@ func (r *rewriter) call(c *parse.CommandNode, id *parse.IdentifierNode, top, pip
 	args := c.Args[1:]
 	for i, arg := range args {
 		args[i] = r.argument(arg, top)
+		if _, text := arg.(*parse.StringNode); text && id.Ident == "index" {
+			args[i] = parenthesised(command(arg.Position(), "literal", arg))
+		}
 	}
 	given := len(args)
 	if piped {
@@ -145,7 +148,7 @@ func settle(args []parse.Node, piped bool) {
 		args = args[:len(args)-1]
 	}
 	for i, arg := range args {
-		inner := command("some")
+		inner := command(arg.Position(), "some")
 		inner.Args = append(inner.Args, arg)
 		args[i] = parenthesised(inner)
 	}
@@ -195,7 +198,7 @@ func (r *rewriter) access(n parse.Node, top bool) *parse.CommandNode {
 		if top {
 			r.fromRoot(n, n.Ident)
 		}
-		return follow(&parse.DotNode{NodeType: parse.NodeDot, Pos: n.Pos}, n.Ident)
+		return follow(n.Pos, &parse.DotNode{NodeType: parse.NodeDot, Pos: n.Pos}, n.Ident)
 	case *parse.VariableNode:
 		if len(n.Ident) == 1 {
 			return nil
@@ -203,9 +206,9 @@ func (r *rewriter) access(n parse.Node, top bool) *parse.CommandNode {
 		if n.Ident[0] == "$" {
 			r.fromRoot(n, n.Ident[1:])
 		}
-		return follow(variable(n.Ident[0]), n.Ident[1:])
+		return follow(n.Pos, variable(n.Ident[0]), n.Ident[1:])
 	case *parse.ChainNode:
-		return follow(r.argument(n.Node, top), n.Field)
+		return follow(n.Pos, r.argument(n.Node, top), n.Field)
 	}
 	return nil
 }
@@ -228,13 +231,19 @@ func (r *rewriter) fromRoot(n parse.Node, path []string) {
 	}
 }
 
-func follow(from parse.Node, path []string) *parse.CommandNode {
+func follow(at parse.Pos, from parse.Node, path []string) *parse.CommandNode {
 	joined := strings.Join(path, ".")
-	return command("get", root(), from, &parse.StringNode{NodeType: parse.NodeString, Quoted: strconv.Quote(joined), Text: joined})
+	return command(at, "get", root(), from, &parse.StringNode{NodeType: parse.NodeString, Quoted: strconv.Quote(joined), Text: joined})
 }
 
-func command(function string, args ...parse.Node) *parse.CommandNode {
-	return &parse.CommandNode{NodeType: parse.NodeCommand, Args: append([]parse.Node{parse.NewIdentifier(function)}, args...)}
+// command is a call at a place of the source, which errors then tell.
+func command(at parse.Pos, function string, args ...parse.Node) *parse.CommandNode {
+	call := append([]parse.Node{identifier(at, function)}, args...)
+	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: at, Args: call}
+}
+
+func identifier(at parse.Pos, name string) *parse.IdentifierNode {
+	return parse.NewIdentifier(name).SetPos(at)
 }
 
 func parenthesised(c *parse.CommandNode) *parse.PipeNode {
@@ -247,7 +256,7 @@ func variable(name string) *parse.VariableNode {
 	return &parse.VariableNode{NodeType: parse.NodeVariable, Ident: []string{name}}
 }
 
-func literal(i int) parse.Node {
+func integer(i int) parse.Node {
 	return &parse.NumberNode{NodeType: parse.NodeNumber, IsInt: true, Int64: int64(i), Text: strconv.Itoa(i)}
 }
 

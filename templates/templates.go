@@ -4,7 +4,8 @@
 // It promises that a catalogue never changes once parsed, that rendering ends within its
 // bounds of work and output whatever the template, that the same input renders the same
 // anywhere, and that text is escaped in HTML and nowhere else. It must never do input or output
-// beyond the files it is given, and its errors never quote the data.
+// beyond the files it is given, and its errors name members of the data
+// but never quote a value.
 package templates
 
 import (

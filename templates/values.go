@@ -2,7 +2,6 @@ package templates
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strconv"
 
@@ -17,10 +16,10 @@ func decode(raw []byte) (any, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	v, err := decodeValue(d)
 	if err != nil {
-		return nil, errors.New("the data is not valid JSON") // the cause would quote the data
+		return nil, fault("the data is not valid JSON") // the cause would quote the data
 	}
 	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, errors.New("the data goes on after its end")
+		return nil, fault("the data goes on after its end")
 	}
 	return v, nil
 }
@@ -112,7 +111,7 @@ func textOf(v any) (string, error) {
 	return "", fault("cannot print an object; name one of its members")
 }
 
-// A fault is what is wrong with a template or the use it makes of the data. It never quotes data.
+// A fault is what is wrong with a template or the use it makes of the data. It never quotes values.
 type fault string
 
 // Error is the fault.
