@@ -6,6 +6,7 @@ package all
 
 import (
 	"tidings/channels"
+	"tidings/channels/email/smtp"
 	"tidings/channels/push/apns"
 	"tidings/channels/push/fcm"
 	"tidings/channels/sms/awssms"
@@ -19,5 +20,6 @@ func Vendors() []channels.Vendor {
 		fcm.Vendor(),
 		twilio.Vendor(),
 		awssms.Vendor(),
+		smtp.Vendor(),
 	}
 }

@@ -31,10 +31,21 @@ func (d *desk) counts() Counts {
 	return Counts{d.requests.Load(), d.accepts.Load(), d.rejects.Load()}
 }
 
-// ask counts a request for an address and finds what the rules want done with it.
-func (d *desk) ask(address string) verdict {
+// ask counts a request for an address and finds what the rules want done with it; where the
+// protocol has stages, only rules for the given ones count.
+func (d *desk) ask(address string, at ...string) verdict {
 	d.requests.Add(1)
-	return d.sim.faults.match(d.typ, address)
+	return d.sim.faults.match(d.typ, address, at...)
+}
+
+// askEarly finds what the rules want done at a stage at which the address is not known yet; what
+// no rule stops is counted later, by ask.
+func (d *desk) askEarly(at string) verdict {
+	v := d.sim.faults.match(d.typ, "", at)
+	if v.matched {
+		d.requests.Add(1)
+	}
+	return v
 }
 
 // accept counts a send and writes it into the ledger; answer only after it returns. The

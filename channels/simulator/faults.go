@@ -35,7 +35,7 @@ type Do struct {
 	Streams  int               `json:"streams,omitzero"`  // HTTP/2: concurrent streams that new connections allow
 	GoAway   int               `json:"goaway,omitzero"`   // HTTP/2: the connection is closed gracefully at every so many matches
 	Enhanced string            `json:"enhanced,omitzero"` // SMTP: the enhanced status code
-	At       string            `json:"at,omitzero"`       // SMTP: connect, mail, rcpt or data; empty: rcpt
+	At       string            `json:"at,omitzero"`       // SMTP: connect, ehlo, mail, rcpt, data or dot; empty: rcpt
 }
 
 // A ReceiptRule says what happens to the receipts of an accepted send.
@@ -76,8 +76,8 @@ func (r Rule) validate() error {
 		return errors.New("reset is before or after")
 	case r.Do.Streams < 0 || r.Do.GoAway < 0:
 		return errors.New("streams and goaway are not negative")
-	case !slices.Contains([]string{"", "connect", "mail", "rcpt", "data"}, r.Do.At):
-		return errors.New("at is connect, mail, rcpt or data")
+	case !slices.Contains([]string{"", "connect", "ehlo", "mail", "rcpt", "data", "dot"}, r.Do.At):
+		return errors.New("at is connect, ehlo, mail, rcpt, data or dot")
 	}
 	return nil
 }
@@ -123,18 +123,20 @@ type verdict struct {
 	Do
 	Receipts ReceiptRule
 	goAway   bool // this is the request after which the connection closes
+	matched  bool
 }
 
-// match finds the rule for a request and counts the match.
-func (f *faults) match(typ, address string) verdict {
+// match finds the rule for a request and counts the match. Where a protocol has stages, only
+// rules of the given ones are looked at.
+func (f *faults) match(typ, address string, at ...string) verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.rules {
-		if !r.takes(typ, address) {
+		if len(at) > 0 && !slices.Contains(at, r.Do.At) || !r.takes(typ, address) {
 			continue
 		}
 		r.matches++
-		return verdict{r.Do, r.Receipts, r.Do.GoAway > 0 && r.matches%r.Do.GoAway == 0}
+		return verdict{r.Do, r.Receipts, r.Do.GoAway > 0 && r.matches%r.Do.GoAway == 0, true}
 	}
 	return verdict{}
 }

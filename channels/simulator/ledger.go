@@ -22,6 +22,7 @@ type Entry struct {
 	Title      string            `json:"title"`
 	Text       string            `json:"text"`
 	Headers    map[string]string `json:"headers"`
+	Raw        string            `json:"raw,omitzero"` // a mail as it came over the wire
 }
 
 // A ledger writes entries as lines. Each is one call of Write, so that a file shared with a

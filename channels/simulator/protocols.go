@@ -24,6 +24,7 @@ func protocols() []protocol {
 		{"fcm", 1, openFCM},
 		{"twilio", 2, openTwilio},
 		{"aws_sms", 3, openAWSSMS},
+		{"smtp", 5, openSMTP},
 	}
 }
 
