@@ -44,11 +44,14 @@ type truth struct{ B *bool }
 
 // Scan implements sql.Scanner.
 func (t truth) Scan(v any) error {
-	n, ok := v.(int64)
-	if !ok {
+	switch v := v.(type) {
+	case int64:
+		*t.B = v != 0
+	case bool: // what PostgreSQL makes of EXISTS
+		*t.B = v
+	default:
 		return fmt.Errorf("read a truth value: %T", v)
 	}
-	*t.B = n != 0
 	return nil
 }
 
