@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -55,7 +56,7 @@ func ReadLedger(r io.Reader) ([]Entry, error) {
 	for {
 		var e Entry
 		err := json.UnmarshalDecode(d, &e)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return entries, nil
 		}
 		if err != nil {
