@@ -1,0 +1,347 @@
+package workers
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tidings"
+	"tidings/channels"
+	"tidings/preferences"
+)
+
+var (
+	orderPush = order{event: "order.shipped", channel: tidings.Push, token: "phones"}
+	codeSMS   = order{event: "login.code", channel: tidings.SMS}
+	paySMS    = order{event: "payment.failed", channel: tidings.SMS}
+)
+
+func TestADeliveryIsSentAtOnce(t *testing.T) {
+	s := &script{}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		begin := time.Now()
+		id := w.accept(1, orderPush)[0]
+		synctest.Wait()
+		time.Sleep(50 * time.Millisecond)
+		w.ends(tidings.Sent, "", id)
+		if got := s.perDelivery(); len(got) != 1 || got[id] != 1 {
+			t.Errorf("calls %v", got)
+		}
+		if waited := s.at[0].Sub(begin); waited > 20*time.Millisecond {
+			t.Errorf("sent after %v", waited)
+		}
+		m := s.calls[0]
+		if m.Attempt != 1 || m.CollapseID != id.String() || m.Event != "order.shipped" || m.Urgent || m.Content.Title == "" {
+			t.Errorf("message %+v", m)
+		}
+		if n := workers.InFlight("push.bulk"); n != 0 {
+			t.Errorf("%d in flight", n)
+		}
+		if d, err := w.lanes.Depth(t.Context(), "push.bulk"); err != nil || d.Entries != 0 {
+			t.Errorf("depth %+v, %v", d, err)
+		}
+		w.stop(workers)
+	})
+}
+
+func TestATransientFaultIsRetriedAfterAPause(t *testing.T) {
+	s := &script{answer: func(n int, _ *channels.Message) error {
+		if n < 2 {
+			return fault(tidings.Transient)
+		}
+		return nil
+	}}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		id := w.accept(1, orderPush)[0]
+		time.Sleep(10 * time.Second)
+		w.ends(tidings.Sent, "", id)
+		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:transient", "phones:transient", "phones:ok"}) {
+			t.Errorf("attempts %v", got)
+		}
+		w.stop(workers)
+	})
+}
+
+func TestTheNextProviderIsAskedAtOnce(t *testing.T) {
+	one, two := &script{answer: func(int, *channels.Message) error { return fault(tidings.Transient) }}, &script{}
+	inWorld(t, []Provider{provider("one", tidings.SMS, one), provider("two", tidings.SMS, two)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		id := w.accept(1, codeSMS)[0]
+		time.Sleep(100 * time.Millisecond)
+		w.ends(tidings.Sent, "", id)
+		if got := w.outcomes(id); !slices.Equal(got, []string{"one:transient", "two:ok"}) {
+			t.Fatalf("attempts %v", got)
+		}
+		if waited := two.at[0].Sub(one.at[0]); waited > 20*time.Millisecond {
+			t.Errorf("the second was asked %v after the first", waited)
+		}
+		w.stop(workers)
+	})
+}
+
+func TestAfterAllProvidersComesAPauseAndTheFirstAgain(t *testing.T) {
+	failing := func(int, *channels.Message) error { return fault(tidings.Transient) }
+	one, two := &script{answer: failing}, &script{answer: failing}
+	inWorld(t, []Provider{provider("one", tidings.SMS, one), provider("two", tidings.SMS, two)}, func(t *testing.T, w *world) {
+		w.config.Delivery.MaxAttempts = 4
+		workers := w.start()
+		id := w.accept(1, codeSMS)[0]
+		time.Sleep(time.Minute)
+		w.ends(tidings.Dead, tidings.ReasonRetriesSpent, id)
+		if got := w.outcomes(id); !slices.Equal(got, []string{"one:transient", "two:transient", "one:transient", "two:transient"}) {
+			t.Errorf("attempts %v", got)
+		}
+		w.stop(workers)
+	})
+}
+
+func TestAnOpenBreakerSpendsNoAttempts(t *testing.T) {
+	broken := true
+	s := &script{answer: func(int, *channels.Message) error {
+		if broken {
+			return fault(tidings.Transient)
+		}
+		return nil
+	}}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		ids := w.accept(200, orderPush)
+		time.Sleep(time.Hour)
+		calls := s.count()
+		if least, most := 200, 5+64+probes*360+probes; calls < least-200+5 || calls > most {
+			t.Errorf("%d calls in an hour of trouble, want at most %d", calls, most)
+		}
+		for _, id := range ids {
+			if d := w.delivery(id); d.Tries > 24 || d.Status == tidings.Dead {
+				t.Errorf("delivery is %s after %d tries", d.Status, d.Tries)
+			}
+		}
+		broken = false
+		time.Sleep(20 * time.Minute)
+		w.ends(tidings.Sent, "", ids...)
+		w.stop(workers)
+	})
+}
+
+func TestAFaultOfTheRecipientOpensNoBreaker(t *testing.T) {
+	s := &script{answer: func(int, *channels.Message) error {
+		return &channels.Error{Fault: tidings.RecipientDead, HTTPStatus: 410, Code: "Unregistered"}
+	}}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		ids := w.accept(100, orderPush)
+		time.Sleep(time.Second)
+		w.ends(tidings.Failed, tidings.ReasonRecipientDead, ids...)
+		facts, err := w.store.Facts(t.Context(), []string{"u_1"})
+		if err != nil || facts["u_1"].Addresses[0].Status != tidings.AddressRetired {
+			t.Errorf("address %+v, %v", facts["u_1"].Addresses, err)
+		}
+		w.stop(workers)
+	})
+}
+
+func TestTwoWorkersOfOneLaneCallOnceForEachDelivery(t *testing.T) {
+	s := &script{takes: 20 * time.Millisecond}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		first, second := w.start(), w.start()
+		ids := w.accept(1000, orderPush)
+		time.Sleep(time.Minute)
+		if got := s.perDelivery(); len(got) != 1000 || s.count() != 1000 {
+			t.Errorf("%d calls for %d deliveries", s.count(), len(got))
+		}
+		w.ends(tidings.Sent, "", ids...)
+		w.stop(first)
+		w.stop(second)
+	})
+}
+
+func TestWhatTheUserRefusesBeforeTheClaimIsNotSent(t *testing.T) {
+	s := &script{}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		id := w.accept(1, orderPush)[0]
+		_, _, err := w.store.ChangePreferences(t.Context(), "u_1", -1, time.Now(), func(p *preferences.Preferences, _ *tidings.User) error {
+			p.Channels = map[tidings.Channel]bool{tidings.Push: false}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		workers := w.start()
+		time.Sleep(time.Second)
+		w.ends(tidings.Suppressed, tidings.ReasonOptedOutChannel, id)
+		if s.count() != 0 {
+			t.Errorf("%d calls", s.count())
+		}
+		w.stop(workers)
+	})
+}
+
+func TestACancelWhileRetryingEndsIt(t *testing.T) {
+	s := &script{answer: func(int, *channels.Message) error {
+		return &channels.Error{Fault: tidings.Transient, After: time.Minute}
+	}}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		id := w.accept(1, orderPush)[0]
+		time.Sleep(10 * time.Second)
+		got, err := w.store.Cancel(t.Context(), "", tidings.NotificationOf(id), time.Now())
+		if err != nil || !slices.Equal(got.Cancelled, []tidings.DeliveryID{id}) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		time.Sleep(10 * time.Minute)
+		w.ends(tidings.Cancelled, tidings.ReasonCancelled, id)
+		if s.count() != 1 {
+			t.Errorf("%d calls", s.count())
+		}
+		w.stop(workers)
+	})
+}
+
+func TestACancelWhileSendingLetsTheCallEndAndNoRetryFollow(t *testing.T) {
+	s := &script{takes: 5 * time.Second, answer: func(int, *channels.Message) error { return fault(tidings.Transient) }}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		id := w.accept(1, orderPush)[0]
+		time.Sleep(time.Second)
+		got, err := w.store.Cancel(t.Context(), "", tidings.NotificationOf(id), time.Now())
+		if err != nil || !slices.Equal(got.Cancelling, []tidings.DeliveryID{id}) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		time.Sleep(10 * time.Minute)
+		w.ends(tidings.Cancelled, tidings.ReasonCancelled, id)
+		if s.count() != 1 {
+			t.Errorf("%d calls", s.count())
+		}
+		w.stop(workers)
+	})
+}
+
+func TestATestNotificationGoesTheWholePathWithoutACall(t *testing.T) {
+	s := &script{}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		o := orderPush
+		o.test = true
+		id := w.accept(1, o)[0]
+		time.Sleep(time.Second)
+		w.ends(tidings.Sent, tidings.ReasonSimulated, id)
+		if s.count() != 0 {
+			t.Errorf("%d calls", s.count())
+		}
+		w.stop(workers)
+	})
+}
+
+func TestContentThatCannotBeMadeEndsTheDelivery(t *testing.T) {
+	s := &script{}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		o := orderPush
+		o.data = `{"order":"4711"}`
+		id := w.accept(1, o)[0]
+		time.Sleep(time.Second)
+		w.ends(tidings.Failed, tidings.ReasonTemplateError, id)
+		if got := w.delivery(id).Attempts; len(got) != 1 || got[0].Code != "missing_data" {
+			t.Errorf("attempts %+v", got)
+		}
+		if s.count() != 0 {
+			t.Errorf("%d calls", s.count())
+		}
+		w.stop(workers)
+	})
+}
+
+func TestATokenOfAProviderThatIsGoneNeedsAPerson(t *testing.T) {
+	inWorld(t, []Provider{provider("phones", tidings.Push, &script{})}, func(t *testing.T, w *world) {
+		workers := w.start()
+		o := orderPush
+		o.token = "old"
+		id := w.accept(1, o)[0]
+		time.Sleep(time.Second)
+		w.ends(tidings.Dead, tidings.ReasonNoProvider, id)
+		w.stop(workers)
+	})
+}
+
+func TestAPanicOfAProviderIsAnUnknownOutcome(t *testing.T) {
+	s := &script{answer: func(n int, _ *channels.Message) error {
+		if n == 0 {
+			panic("made up")
+		}
+		return nil
+	}}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		id := w.accept(1, orderPush)[0]
+		time.Sleep(time.Minute)
+		w.ends(tidings.Sent, "", id) // push repeats what is unknown
+		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:unknown", "phones:ok"}) {
+			t.Errorf("attempts %v", got)
+		}
+		w.stop(workers)
+	})
+}
+
+func TestStopLetsCallsEndAndKeepsTheRest(t *testing.T) {
+	s := &script{takes: 5 * time.Second}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		ids := w.accept(300, orderPush)
+		time.Sleep(time.Second)
+		w.stop(workers)
+		before := s.count()
+		if before == 0 || before > 64 {
+			t.Errorf("%d calls before the stop", before)
+		}
+		again := w.start()
+		time.Sleep(time.Minute)
+		w.ends(tidings.Sent, "", ids...)
+		if s.count() != 300 {
+			t.Errorf("%d calls for 300 deliveries", s.count())
+		}
+		w.stop(again)
+	})
+}
+
+func TestStopOutOfTimeCutsCallsAndRecordsThemAsUnknown(t *testing.T) {
+	s := &script{takes: 8 * time.Second}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		workers := w.start()
+		o := orderPush
+		o.event = "offer.weekly" // gives up on what is unknown
+		id := w.accept(1, o)[0]
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := workers.Stop(ctx); err == nil {
+			t.Error("the cut is not told")
+		}
+		w.ends(tidings.Unknown, tidings.ReasonOutcomeUnknown, id)
+	})
+}
+
+func TestAResultThatIsLateForTheLeaseIsNotSent(t *testing.T) {
+	w := &Workers{Settings: Settings{Config: DefaultConfig()}}
+	s := &sender{w: w}
+	c := &call{gate: &gate{Provider: Provider{Timeout: 10 * time.Second}}, claimedAt: start}
+	tests := []struct {
+		after, skew time.Duration
+		ok          bool
+		why         string
+	}{
+		{0, 0, true, "just claimed"},
+		{45 * time.Second, 0, true, "lease less time-out less margin"},
+		{45*time.Second + 1, 0, false, "one moment later"},
+		{42 * time.Second, 2 * time.Second, false, "clocks differ by two seconds either way"},
+	}
+	for _, tt := range tests {
+		w.skew.Store(int64(tt.skew))
+		if got := s.inTime(c, start.Add(tt.after)); got != tt.ok {
+			t.Errorf("%s: %v", tt.why, got)
+		}
+	}
+}

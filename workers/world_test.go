@@ -1,0 +1,283 @@
+package workers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server/ats"
+
+	"tidings"
+	"tidings/channels"
+	"tidings/deploy"
+	"tidings/internal/lanes"
+	"tidings/internal/observe"
+	"tidings/internal/store"
+	"tidings/internal/store/storetest"
+	"tidings/templates"
+)
+
+func TestMain(m *testing.M) {
+	ats.Register() // the broker's clock goroutine must not start inside a bubble
+	os.Exit(m.Run())
+}
+
+// A world is a real log, a real broker and workers with scripted providers, in virtual time.
+type world struct {
+	t         *testing.T
+	dir       string
+	config    Config
+	providers []Provider
+	routes    map[tidings.Channel][]Route
+	store     *store.Store
+	lanes     *lanes.Lanes
+	catalogue *templates.Catalogue
+	users     int
+}
+
+// inWorld runs f in a bubble. Two collections empty the timer pools of nats.go, whose timers
+// belong to whichever bubble made them.
+func inWorld(t *testing.T, providers []Provider, f func(t *testing.T, w *world)) {
+	t.Helper()
+	files, err := templates.Load(deploy.Catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := templates.Parse(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	runtime.GC()
+	runtime.GC()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, dir: dir, config: DefaultConfig(), providers: providers, catalogue: catalogue}
+		w.open()
+		f(t, w)
+		w.close()
+		synctest.Wait()
+	})
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	var err error
+	log := slog.New(slog.DiscardHandler)
+	w.store, err = store.Open(w.t.Context(), store.Settings{Dir: w.dir, Secret: storetest.Secret(), Log: log})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := lanes.Settings{Dir: filepath.Join(w.dir, "nats"), Log: log}
+	for _, channel := range []tidings.Channel{tidings.Push, tidings.SMS, tidings.Email} {
+		for _, p := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
+			s.Lanes = append(s.Lanes, w.config.Spec(tidings.LaneOf(channel, p)))
+		}
+	}
+	if w.lanes, err = lanes.Open(w.t.Context(), s); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) close() {
+	w.t.Helper()
+	if err := w.lanes.Close(); err != nil {
+		w.t.Error(err)
+	}
+	if err := w.store.Close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// start starts workers; the test stops them.
+func (w *world) start() *Workers {
+	w.t.Helper()
+	workers, err := Start(w.t.Context(), w.settings())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return workers
+}
+
+func (w *world) settings() Settings {
+	var shown []observe.Provider
+	for _, p := range w.providers {
+		shown = append(shown, observe.Provider{Name: p.Name, Channel: string(p.Channel)})
+	}
+	return Settings{
+		Config: w.config, Store: w.store, Lanes: w.lanes, Providers: w.providers, Routes: w.routes,
+		Catalogue: func(int64) (*templates.Catalogue, error) { return w.catalogue, nil },
+		Release:   func(context.Context, []tidings.Hold, []tidings.Notification, time.Time) error { return nil },
+		Metrics:   observe.NewMetrics("test", shown, nil),
+		Log:       slog.New(slog.DiscardHandler),
+	}
+}
+
+func (w *world) stop(workers *Workers) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := workers.Stop(ctx); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// An order is what accept is to make.
+type order struct {
+	event   string
+	channel tidings.Channel
+	value   string // of the address; empty: one that is made up
+	token   string // provider of a push token
+	data    string
+	test    bool
+	expires time.Duration
+	unsent  bool // accepted and not published, as when the process died between
+}
+
+// accept makes n notifications of one delivery each and puts them into their lane.
+func (w *world) accept(n int, o order) []tidings.DeliveryID {
+	w.t.Helper()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	lane := tidings.LaneOf(o.channel, w.catalogue.Events[o.event].Priority)
+	var group []store.Acceptance
+	for range n {
+		group = append(group, w.acceptance(o, lane, now))
+	}
+	accepted, err := w.store.Accept(w.t.Context(), store.Normal, group)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var ids []tidings.DeliveryID
+	for _, a := range accepted {
+		ids = append(ids, a.Deliveries...)
+	}
+	if o.unsent {
+		return ids
+	}
+	if failed, err := w.lanes.Publish(w.t.Context(), lane, now, ids); err != nil || len(failed) > 0 {
+		w.t.Fatal(len(failed), err)
+	}
+	return ids
+}
+
+func (w *world) acceptance(o order, lane tidings.Lane, now time.Time) store.Acceptance {
+	w.users++
+	user := fmt.Sprintf("u_%d", w.users)
+	address := tidings.Address{ID: tidings.NewAddressID(now), UserID: user, Channel: o.channel, Provider: o.token, Value: o.value,
+		Status: tidings.AddressActive, RegisteredAt: now}
+	if address.Value == "" {
+		address.Value = fmt.Sprintf("+1555%07d", w.users)
+	}
+	if o.expires == 0 {
+		o.expires = 24 * time.Hour
+	}
+	if o.data == "" {
+		o.data = `{"order":"4711","carrier":"UPS","code":"482913","amount":"9.99","currency":"EUR","headline":"Less"}`
+	}
+	event := w.catalogue.Events[o.event]
+	return store.Acceptance{
+		Notification: tidings.Notification{ID: tidings.NewNotificationID(now), App: "shop", Test: o.test, Type: o.event, UserID: user,
+			Category: event.Category.Name, CatalogVersion: 1, Data: json.RawMessage(o.data), Sensitive: event.Sensitive,
+			AcceptedAt: now, ExpiresAt: now.Add(o.expires)},
+		User:         &tidings.User{ID: user, CreatedAt: now, UpdatedAt: now},
+		NewAddresses: []tidings.Address{address},
+		Deliveries:   []store.NewDelivery{{Lane: lane, Address: address.ID, Status: tidings.Queued, DueAt: now}},
+	}
+}
+
+// delivery is the delivery with its attempts.
+func (w *world) delivery(id tidings.DeliveryID) store.TrailDelivery {
+	w.t.Helper()
+	trail, err := w.store.Trail(w.t.Context(), "", tidings.NotificationOf(id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, d := range trail.Deliveries {
+		if d.ID == id {
+			return d
+		}
+	}
+	w.t.Fatalf("delivery %v is not in its trail", id)
+	return store.TrailDelivery{}
+}
+
+// ends checks what deliveries ended as.
+func (w *world) ends(status tidings.Status, reason tidings.Reason, ids ...tidings.DeliveryID) {
+	w.t.Helper()
+	for _, id := range ids {
+		if d := w.delivery(id); d.Status != status || d.Reason != reason || !d.DueAt.IsZero() {
+			w.t.Errorf("delivery is %s (%s), due %v; want %s (%s); attempts %+v", d.Status, d.Reason, d.DueAt, status, reason, d.Attempts)
+		}
+	}
+}
+
+// outcomes are those of a delivery's attempts, in order.
+func (w *world) outcomes(id tidings.DeliveryID) (all []string) {
+	w.t.Helper()
+	for _, a := range w.delivery(id).Attempts {
+		all = append(all, a.Provider+":"+string(a.Outcome))
+	}
+	return all
+}
+
+// A script is a provider that answers as the test says and remembers its calls.
+type script struct {
+	answer func(call int, m *channels.Message) error // nil: accept
+	takes  time.Duration
+
+	mu    sync.Mutex
+	calls []channels.Message // guarded by mu
+	at    []time.Time        // guarded by mu
+}
+
+func (s *script) Send(ctx context.Context, m *channels.Message) (channels.Answer, error) {
+	s.mu.Lock()
+	n := len(s.calls)
+	s.calls, s.at = append(s.calls, *m), append(s.at, time.Now())
+	s.mu.Unlock()
+	if s.takes > 0 {
+		select {
+		case <-time.After(s.takes):
+		case <-ctx.Done():
+			return channels.Answer{}, &channels.Error{Fault: tidings.OutcomeUnknown, Err: ctx.Err()}
+		}
+	}
+	if s.answer != nil {
+		if err := s.answer(n, m); err != nil {
+			return channels.Answer{}, err
+		}
+	}
+	return channels.Answer{Ref: fmt.Sprintf("%s/%d", m.Delivery, m.Attempt), HTTPStatus: 200}, nil
+}
+
+func (s *script) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
+// perDelivery counts the calls of each delivery.
+func (s *script) perDelivery() map[tidings.DeliveryID]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[tidings.DeliveryID]int{}
+	for _, m := range s.calls {
+		out[m.Delivery]++
+	}
+	return out
+}
+
+func provider(name string, c tidings.Channel, s *script) Provider {
+	return Provider{Name: name, Type: name, Channel: c, Provider: s, Timeout: 10 * time.Second, Concurrency: 64}
+}
+
+func fault(f tidings.Outcome) error {
+	return &channels.Error{Fault: f, HTTPStatus: 500, Code: "made_up"}
+}
