@@ -43,7 +43,7 @@ func TestAClaimThatWasNeverRecordedIsUnknown(t *testing.T) {
 			inWorld(t, providers, func(t *testing.T, w *world) {
 				id := w.accept(1, tt.order)[0]
 				w.claimAndDie(tidings.LaneOf(tt.order.channel, w.catalogue.Events[tt.order.event].Priority), id)
-				workers := w.start()
+				w.start()
 				time.Sleep(tt.wait)
 				w.ends(tt.status, tt.reason, id)
 				if s.count() != tt.calls {
@@ -52,7 +52,6 @@ func TestAClaimThatWasNeverRecordedIsUnknown(t *testing.T) {
 				if first := w.delivery(id).Attempts[0]; first.Outcome != tidings.OutcomeUnknown || first.Number != 1 {
 					t.Errorf("first attempt %+v", first)
 				}
-				w.stop(workers)
 			})
 		})
 	}
@@ -66,7 +65,7 @@ func TestAnUnknownOutcomeWaitsForAReceiptAndThenRepeats(t *testing.T) {
 		return nil
 	}}
 	inWorld(t, []Provider{provider("one", tidings.SMS, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		id := w.accept(1, paySMS)[0]
 		time.Sleep(time.Minute)
 		if d := w.delivery(id); d.Status != tidings.Unknown || d.DueAt.IsZero() {
@@ -74,7 +73,6 @@ func TestAnUnknownOutcomeWaitsForAReceiptAndThenRepeats(t *testing.T) {
 		}
 		time.Sleep(3 * time.Minute)
 		w.ends(tidings.Sent, "", id)
-		w.stop(workers)
 	})
 }
 
@@ -84,7 +82,7 @@ func TestWhatNeverReachedItsLaneIsRescued(t *testing.T) {
 			s := &script{}
 			providers := []Provider{provider("phones", tidings.Push, s), provider("one", tidings.SMS, s)}
 			inWorld(t, providers, func(t *testing.T, w *world) {
-				workers := w.start()
+				w.start()
 				o.unsent = true
 				ids := w.accept(10, o)
 				time.Sleep(15 * time.Second)
@@ -92,7 +90,6 @@ func TestWhatNeverReachedItsLaneIsRescued(t *testing.T) {
 				if s.count() != 10 {
 					t.Errorf("%d calls", s.count())
 				}
-				w.stop(workers)
 			})
 		})
 	}
@@ -107,23 +104,22 @@ func TestALaneThatIsLostWithItsEntriesIsFilledAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.open()
-		workers := w.start()
+		w.start()
 		time.Sleep(time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if s.count() != 500 {
 			t.Errorf("%d calls for 500 deliveries", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
 func TestALaneLostInFlightSendsNothingTwice(t *testing.T) {
 	s := &script{takes: 100 * time.Millisecond}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		ids := w.accept(2000, orderPush)
 		time.Sleep(time.Second)
-		if err := os.RemoveAll(filepath.Join(w.dir, "nats", "jetstream")); err != nil {
+		if err := os.Rename(filepath.Join(w.dir, "nats", "jetstream"), filepath.Join(w.dir, "lost")); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Minute)
@@ -131,14 +127,13 @@ func TestALaneLostInFlightSendsNothingTwice(t *testing.T) {
 		if got := s.perDelivery(); len(got) != 2000 || s.count() != 2000 {
 			t.Errorf("%d calls for %d deliveries", s.count(), len(got))
 		}
-		w.stop(workers)
 	})
 }
 
 func TestAPausedLaneSendsNothingUntilItIsResumed(t *testing.T) {
 	s := &script{}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s), provider("one", tidings.SMS, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		if err := w.store.SetLanePaused(t.Context(), "push.bulk", true, time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +153,6 @@ func TestAPausedLaneSendsNothingUntilItIsResumed(t *testing.T) {
 		if s.count() != 101 || w.lanes.Room("push.bulk") == 0 {
 			t.Errorf("%d calls, room %d after the lane was resumed", s.count(), w.lanes.Room("push.bulk"))
 		}
-		w.stop(workers)
 	})
 }
 
@@ -168,7 +162,7 @@ func TestWhatIsOfNoMoreUseExpires(t *testing.T) {
 		if err := w.store.SetLanePaused(t.Context(), "push.bulk", true, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		workers := w.start()
+		w.start()
 		o := orderPush
 		o.expires = 30 * time.Second
 		ids := w.accept(1200, o)
@@ -177,7 +171,6 @@ func TestWhatIsOfNoMoreUseExpires(t *testing.T) {
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
@@ -190,13 +183,12 @@ func TestABacklogFeedsTheLaneInOrderAndToTheEnd(t *testing.T) {
 		o := orderPush
 		o.unsent = true
 		ids := w.accept(1500, o)
-		workers := w.start()
+		w.start()
 		time.Sleep(time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if s.count() != 1500 {
 			t.Errorf("%d calls", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
@@ -220,15 +212,11 @@ func TestDueHoldsGoToIntakeInTime(t *testing.T) {
 			_, err := w.store.Accept(context.Background(), store.Normal, []store.Acceptance{again})
 			return err
 		}
-		workers, err := Start(t.Context(), settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.startWith(settings)
 		time.Sleep(time.Minute)
 		if len(released) != 1 || released[0].Before(until) || released[0].Sub(until) > 10*time.Millisecond {
 			t.Errorf("released %v, due %v", released, until)
 		}
-		w.stop(workers)
 	})
 }
 
@@ -240,7 +228,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 		return nil
 	}}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		id := w.accept(1, orderPush)[0]
 		time.Sleep(2 * time.Minute)
 		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:throttled", "phones:ok"}) {
@@ -249,6 +237,5 @@ func TestRetryAfterIsKept(t *testing.T) {
 		if pause := s.at[1].Sub(s.at[0]); pause < 90*time.Second || pause > 91*time.Second {
 			t.Errorf("called again after %v", pause)
 		}
-		w.stop(workers)
 	})
 }

@@ -43,7 +43,6 @@ func TestADeliveryIsSentAtOnce(t *testing.T) {
 		if d, err := w.lanes.Depth(t.Context(), "push.bulk"); err != nil || d.Entries != 0 {
 			t.Errorf("depth %+v, %v", d, err)
 		}
-		w.stop(workers)
 	})
 }
 
@@ -55,21 +54,20 @@ func TestATransientFaultIsRetriedAfterAPause(t *testing.T) {
 		return nil
 	}}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		id := w.accept(1, orderPush)[0]
 		time.Sleep(10 * time.Second)
 		w.ends(tidings.Sent, "", id)
 		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:transient", "phones:transient", "phones:ok"}) {
 			t.Errorf("attempts %v", got)
 		}
-		w.stop(workers)
 	})
 }
 
 func TestTheNextProviderIsAskedAtOnce(t *testing.T) {
 	one, two := &script{answer: func(int, *channels.Message) error { return fault(tidings.Transient) }}, &script{}
 	inWorld(t, []Provider{provider("one", tidings.SMS, one), provider("two", tidings.SMS, two)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		id := w.accept(1, codeSMS)[0]
 		time.Sleep(100 * time.Millisecond)
 		w.ends(tidings.Sent, "", id)
@@ -79,7 +77,6 @@ func TestTheNextProviderIsAskedAtOnce(t *testing.T) {
 		if waited := two.at[0].Sub(one.at[0]); waited > 20*time.Millisecond {
 			t.Errorf("the second was asked %v after the first", waited)
 		}
-		w.stop(workers)
 	})
 }
 
@@ -88,14 +85,13 @@ func TestAfterAllProvidersComesAPauseAndTheFirstAgain(t *testing.T) {
 	one, two := &script{answer: failing}, &script{answer: failing}
 	inWorld(t, []Provider{provider("one", tidings.SMS, one), provider("two", tidings.SMS, two)}, func(t *testing.T, w *world) {
 		w.config.Delivery.MaxAttempts = 4
-		workers := w.start()
+		w.start()
 		id := w.accept(1, codeSMS)[0]
 		time.Sleep(time.Minute)
 		w.ends(tidings.Dead, tidings.ReasonRetriesSpent, id)
 		if got := w.outcomes(id); !slices.Equal(got, []string{"one:transient", "two:transient", "one:transient", "two:transient"}) {
 			t.Errorf("attempts %v", got)
 		}
-		w.stop(workers)
 	})
 }
 
@@ -108,12 +104,11 @@ func TestAnOpenBreakerSpendsNoAttempts(t *testing.T) {
 		return nil
 	}}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		ids := w.accept(200, orderPush)
 		time.Sleep(time.Hour)
-		calls := s.count()
-		if least, most := 200, 5+64+probes*360+probes; calls < least-200+5 || calls > most {
-			t.Errorf("%d calls in an hour of trouble, want at most %d", calls, most)
+		if calls, most := s.count(), 64+probes*360; calls > most {
+			t.Errorf("%d calls in an hour of trouble, want at most those under way at first and the probes: %d", calls, most)
 		}
 		for _, id := range ids {
 			if d := w.delivery(id); d.Tries > 24 || d.Status == tidings.Dead {
@@ -123,7 +118,6 @@ func TestAnOpenBreakerSpendsNoAttempts(t *testing.T) {
 		broken = false
 		time.Sleep(20 * time.Minute)
 		w.ends(tidings.Sent, "", ids...)
-		w.stop(workers)
 	})
 }
 
@@ -132,7 +126,7 @@ func TestAFaultOfTheRecipientOpensNoBreaker(t *testing.T) {
 		return &channels.Error{Fault: tidings.RecipientDead, HTTPStatus: 410, Code: "Unregistered"}
 	}}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		ids := w.accept(100, orderPush)
 		time.Sleep(time.Second)
 		w.ends(tidings.Failed, tidings.ReasonRecipientDead, ids...)
@@ -140,22 +134,20 @@ func TestAFaultOfTheRecipientOpensNoBreaker(t *testing.T) {
 		if err != nil || facts["u_1"].Addresses[0].Status != tidings.AddressRetired {
 			t.Errorf("address %+v, %v", facts["u_1"].Addresses, err)
 		}
-		w.stop(workers)
 	})
 }
 
 func TestTwoWorkersOfOneLaneCallOnceForEachDelivery(t *testing.T) {
 	s := &script{takes: 20 * time.Millisecond}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		first, second := w.start(), w.start()
+		w.start()
+		w.start()
 		ids := w.accept(1000, orderPush)
 		time.Sleep(time.Minute)
 		if got := s.perDelivery(); len(got) != 1000 || s.count() != 1000 {
 			t.Errorf("%d calls for %d deliveries", s.count(), len(got))
 		}
 		w.ends(tidings.Sent, "", ids...)
-		w.stop(first)
-		w.stop(second)
 	})
 }
 
@@ -170,13 +162,12 @@ func TestWhatTheUserRefusesBeforeTheClaimIsNotSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		workers := w.start()
+		w.start()
 		time.Sleep(time.Second)
 		w.ends(tidings.Suppressed, tidings.ReasonOptedOutChannel, id)
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
@@ -185,7 +176,7 @@ func TestACancelWhileRetryingEndsIt(t *testing.T) {
 		return &channels.Error{Fault: tidings.Transient, After: time.Minute}
 	}}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		id := w.accept(1, orderPush)[0]
 		time.Sleep(10 * time.Second)
 		got, err := w.store.Cancel(t.Context(), "", tidings.NotificationOf(id), time.Now())
@@ -197,14 +188,13 @@ func TestACancelWhileRetryingEndsIt(t *testing.T) {
 		if s.count() != 1 {
 			t.Errorf("%d calls", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
 func TestACancelWhileSendingLetsTheCallEndAndNoRetryFollow(t *testing.T) {
 	s := &script{takes: 5 * time.Second, answer: func(int, *channels.Message) error { return fault(tidings.Transient) }}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		id := w.accept(1, orderPush)[0]
 		time.Sleep(time.Second)
 		got, err := w.store.Cancel(t.Context(), "", tidings.NotificationOf(id), time.Now())
@@ -216,14 +206,13 @@ func TestACancelWhileSendingLetsTheCallEndAndNoRetryFollow(t *testing.T) {
 		if s.count() != 1 {
 			t.Errorf("%d calls", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
 func TestATestNotificationGoesTheWholePathWithoutACall(t *testing.T) {
 	s := &script{}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		o := orderPush
 		o.test = true
 		id := w.accept(1, o)[0]
@@ -232,14 +221,13 @@ func TestATestNotificationGoesTheWholePathWithoutACall(t *testing.T) {
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
 func TestContentThatCannotBeMadeEndsTheDelivery(t *testing.T) {
 	s := &script{}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		o := orderPush
 		o.data = `{"order":"4711"}`
 		id := w.accept(1, o)[0]
@@ -251,19 +239,17 @@ func TestContentThatCannotBeMadeEndsTheDelivery(t *testing.T) {
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
 		}
-		w.stop(workers)
 	})
 }
 
 func TestATokenOfAProviderThatIsGoneNeedsAPerson(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, &script{})}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		o := orderPush
 		o.token = "old"
 		id := w.accept(1, o)[0]
 		time.Sleep(time.Second)
 		w.ends(tidings.Dead, tidings.ReasonNoProvider, id)
-		w.stop(workers)
 	})
 }
 
@@ -275,14 +261,13 @@ func TestAPanicOfAProviderIsAnUnknownOutcome(t *testing.T) {
 		return nil
 	}}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
-		workers := w.start()
+		w.start()
 		id := w.accept(1, orderPush)[0]
 		time.Sleep(time.Minute)
 		w.ends(tidings.Sent, "", id) // push repeats what is unknown
 		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:unknown", "phones:ok"}) {
 			t.Errorf("attempts %v", got)
 		}
-		w.stop(workers)
 	})
 }
 
@@ -297,13 +282,12 @@ func TestStopLetsCallsEndAndKeepsTheRest(t *testing.T) {
 		if before == 0 || before > 64 {
 			t.Errorf("%d calls before the stop", before)
 		}
-		again := w.start()
+		w.start()
 		time.Sleep(time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if s.count() != 300 {
 			t.Errorf("%d calls for 300 deliveries", s.count())
 		}
-		w.stop(again)
 	})
 }
 

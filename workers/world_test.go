@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // A world is a real log, a real broker and workers with scripted providers, in virtual time.
 type world struct {
-	t         *testing.T
+	t         testing.TB
 	dir       string
 	config    Config
 	providers []Provider
@@ -41,11 +42,31 @@ type world struct {
 	lanes     *lanes.Lanes
 	catalogue *templates.Catalogue
 	users     int
+	running   []*Workers
 }
 
 // inWorld runs f in a bubble. Two collections empty the timer pools of nats.go, whose timers
 // belong to whichever bubble made them.
 func inWorld(t *testing.T, providers []Provider, f func(t *testing.T, w *world)) {
+	t.Helper()
+	catalogue, dir := sample(t), t.TempDir()
+	runtime.GC()
+	runtime.GC()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, dir: dir, config: DefaultConfig(), providers: providers, catalogue: catalogue}
+		w.open()
+		t.Cleanup(func() { // also when f gives up half-way
+			for _, workers := range w.running {
+				w.stop(workers)
+			}
+			w.close()
+			synctest.Wait()
+		})
+		f(t, w)
+	})
+}
+
+func sample(t testing.TB) *templates.Catalogue {
 	t.Helper()
 	files, err := templates.Load(deploy.Catalogue())
 	if err != nil {
@@ -55,16 +76,7 @@ func inWorld(t *testing.T, providers []Provider, f func(t *testing.T, w *world))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	runtime.GC()
-	runtime.GC()
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, dir: dir, config: DefaultConfig(), providers: providers, catalogue: catalogue}
-		w.open()
-		f(t, w)
-		w.close()
-		synctest.Wait()
-	})
+	return catalogue
 }
 
 func (w *world) open() {
@@ -96,13 +108,19 @@ func (w *world) close() {
 	}
 }
 
-// start starts workers; the test stops them.
+// start starts workers; they are stopped after the test, if the test does not.
 func (w *world) start() *Workers {
 	w.t.Helper()
-	workers, err := Start(w.t.Context(), w.settings())
+	return w.startWith(w.settings())
+}
+
+func (w *world) startWith(s Settings) *Workers {
+	w.t.Helper()
+	workers, err := Start(w.t.Context(), s)
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.running = append(w.running, workers)
 	return workers
 }
 
@@ -122,6 +140,7 @@ func (w *world) settings() Settings {
 
 func (w *world) stop(workers *Workers) {
 	w.t.Helper()
+	w.running = slices.DeleteFunc(slices.Clone(w.running), func(r *Workers) bool { return r == workers })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := workers.Stop(ctx); err != nil {
