@@ -12,11 +12,17 @@ const (
 	Marketing     CategoryKind = "marketing"     // consent and opt-out rules apply
 )
 
+// The consents that a marketing category can ask for.
+const (
+	OptIn  = "opt_in"  // a recorded consent comes first
+	OptOut = "opt_out" // on until refused
+)
+
 // A Category is what a user can opt out of.
 type Category struct {
 	Name       string
 	Kind       CategoryKind
-	Consent    string // "opt_out" (on until refused) or "opt_in" (needs a recorded consent); marketing only
+	Consent    string // OptIn or OptOut; marketing only
 	CapPerUser Cap
 	OnUnknown  *OnUnknown
 }

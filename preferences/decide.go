@@ -72,18 +72,11 @@ func forbidden(r *Request, f *Facts, channel tidings.Channel, now time.Time) tid
 	if reason := f.Preferences.refuses(category.Kind, category.Name, channel); reason != "" {
 		return reason
 	}
-	if category.Kind == tidings.Marketing && category.Consent == OptIn {
+	if category.Kind == tidings.Marketing && category.Consent == tidings.OptIn {
 		return tidings.ReasonConsentMissing
 	}
 	return ""
 }
-
-// OptIn is the consent of a marketing category that needs a recorded one; OptOut that of one
-// which is on until refused.
-const (
-	OptIn  = "opt_in"
-	OptOut = "opt_out"
-)
 
 // reachable lists the addresses of a channel that may be used, or says why there are none.
 func reachable(f *Facts, channel tidings.Channel) ([]tidings.Address, tidings.Reason) {

@@ -111,13 +111,13 @@ func TestDecideGivesTheFirstReasonThatApplies(t *testing.T) {
 			f.Preferences.All, f.Preferences.Channels = no, map[tidings.Channel]bool{tidings.SMS: false}
 		}, "", ""},
 		{"marketing is on until refused", func(r *preferences.Request, _ *preferences.Facts) {
-			r.Event.Category.Kind, r.Event.Category.Consent = tidings.Marketing, preferences.OptOut
+			r.Event.Category.Kind, r.Event.Category.Consent = tidings.Marketing, tidings.OptOut
 		}, "", ""},
 		{"marketing that needs a consent has none", func(r *preferences.Request, _ *preferences.Facts) {
-			r.Event.Category.Kind, r.Event.Category.Consent = tidings.Marketing, preferences.OptIn
+			r.Event.Category.Kind, r.Event.Category.Consent = tidings.Marketing, tidings.OptIn
 		}, "consent_missing", "consent_missing"},
 		{"a refusal is told before a missing consent", func(r *preferences.Request, f *preferences.Facts) {
-			r.Event.Category.Kind, r.Event.Category.Consent = tidings.Marketing, preferences.OptIn
+			r.Event.Category.Kind, r.Event.Category.Consent = tidings.Marketing, tidings.OptIn
 			f.Preferences.All = no
 		}, "opted_out_all", "opted_out_all"},
 		{"no address at all", func(_ *preferences.Request, f *preferences.Facts) {

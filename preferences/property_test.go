@@ -67,7 +67,7 @@ func drawPreferences(t *rapid.T) preferences.Preferences {
 }
 
 func drawSituation(t *rapid.T) (preferences.Request, preferences.Facts) {
-	category := tidings.Category{Name: "orders", Kind: rapid.SampledFrom(drawnKinds).Draw(t, "kind"), Consent: preferences.OptOut}
+	category := tidings.Category{Name: "orders", Kind: rapid.SampledFrom(drawnKinds).Draw(t, "kind"), Consent: tidings.OptOut}
 	r := preferences.Request{
 		Event:     &tidings.EventType{Category: category, Channels: drawnChannels},
 		ExpiresAt: noon.Add(time.Duration(rapid.IntRange(-1, 2).Draw(t, "expiry"))),

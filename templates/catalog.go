@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"tidings"
-	"tidings/preferences"
 )
 
 const (
@@ -92,7 +91,7 @@ func (d *declaration) readCategory(k key) tidings.Category {
 		},
 		"consent": func(n *yaml.Node) {
 			consent = n.Line
-			c.Consent = d.oneOf(n, "consent", preferences.OptOut, preferences.OptIn)
+			c.Consent = d.oneOf(n, "consent", tidings.OptOut, tidings.OptIn)
 		},
 		"caps": func(n *yaml.Node) {
 			d.reader.fields(n, "caps", map[string]func(*yaml.Node){"per_user": func(n *yaml.Node) { c.CapPerUser = d.readCap(n) }})
@@ -107,7 +106,7 @@ func (d *declaration) readCategory(k key) tidings.Category {
 	case c.Kind != tidings.Marketing && consent > 0:
 		d.problem(consent, "category %s: only marketing has a consent", k.name)
 	case c.Kind == tidings.Marketing && consent == 0:
-		c.Consent = preferences.OptOut
+		c.Consent = tidings.OptOut
 	}
 	return c
 }

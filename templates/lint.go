@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"tidings"
-	"tidings/preferences"
 )
 
 // Lint lists what is allowed and yet likely wrong: templates that do not render with the
@@ -23,7 +22,7 @@ func (c *Catalogue) Lint() Problems {
 		if category.CapPerUser.Count > 0 {
 			warn(catalogFile, 0, "category %s: caps are declared, but not followed yet", name)
 		}
-		if category.Consent == preferences.OptIn {
+		if category.Consent == tidings.OptIn {
 			warn(catalogFile, 0, "category %s: consents are not recorded yet, so nothing of it is sent", name)
 		}
 	}

@@ -84,3 +84,12 @@ func migrate(ctx context.Context, s *session, steps []migration, now time.Time) 
 	}
 	return nil
 }
+
+// SchemaVersion is the version that Open brings the schema of a log up to.
+func SchemaVersion() int {
+	steps, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		panic("list migrations: " + err.Error()) // the pattern is a constant
+	}
+	return len(steps)
+}

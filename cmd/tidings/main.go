@@ -1,0 +1,92 @@
+// Command tidings is the whole of the service in one binary: the service itself, its demo, the
+// provider simulators and the tools of an operator.
+//
+// It promises one file a command, which parses and calls. It must never hold rules of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"tidings/channels/all"
+	"tidings/internal/app"
+	"tidings/internal/config"
+	"tidings/internal/store"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(os.Args[1:])
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "tidings:", oneLine(err))
+		stop()
+		os.Exit(1)
+	}
+}
+
+// oneLine joins what went wrong into one sentence.
+func oneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "tidings",
+		Short:         "Tells users what happened, by push, SMS and e-mail, and tells support whether they got it",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+		Args:          cobra.NoArgs,
+	}
+	root.PersistentFlags().String("config", os.Getenv("TIDINGS_CONFIG"), "configuration file (TIDINGS_CONFIG)")
+	root.AddCommand(
+		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(),
+	)
+	return root
+}
+
+// version is the one that the binary was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "devel"
+	}
+	return info.Main.Version
+}
+
+// loadConfig reads the configuration that --config names; paths in it are relative to its file.
+func loadConfig(cmd *cobra.Command) (config.Config, error) {
+	file, err := cmd.Flags().GetString("config")
+	if err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(file, os.Environ(), all.Vendors())
+}
+
+// withStore runs f on the log that the configuration names, without the service.
+func withStore(cmd *cobra.Command, f func(ctx context.Context, s *store.Store) error) error {
+	cfg, err := loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	return app.WithStore(cmd.Context(), cfg, newLog(cmd.ErrOrStderr(), slog.LevelWarn), f)
+}
+
+func newLog(w io.Writer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+// errUsage is a call that lacks something; the sentence says the mend.
+func errUsage(format string, args ...any) error {
+	return errors.New(fmt.Sprintf(format, args...) + "; see --help")
+}

@@ -1,0 +1,244 @@
+// Package app puts the parts together: one straight function that makes each part from the
+// configuration, and one that ends them in reverse.
+//
+// It promises that whatever was started is ended, also when a later part fails to start. It
+// must never hold rules of its own.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"tidings/api"
+	"tidings/channels"
+	"tidings/internal/config"
+	"tidings/internal/intake"
+	"tidings/internal/lanes"
+	"tidings/internal/observe"
+	"tidings/internal/store"
+	"tidings/workers"
+)
+
+// Settings are a developer's wiring; but for Vendors, the zero value is what production runs with.
+type Settings struct {
+	Version   string
+	Log       *slog.Logger
+	Vendors   []channels.Vendor
+	Listen    func(address string) (net.Listener, error)                           // nil: TCP
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // how providers are reached; nil: the network
+	Transport func(http.RoundTripper) http.RoundTripper                            // wraps every provider's transport; nil: not at all
+}
+
+// An App is the running service.
+type App struct {
+	cfg      config.Config
+	listener net.Listener
+	draining atomic.Bool
+	cleanups []cleanup
+	served   chan error
+
+	// The parts, for programs that drive the service from within. Workers is nil without that role.
+	Store   *store.Store
+	Lanes   *lanes.Lanes
+	Intake  *intake.Intake
+	Workers *workers.Workers
+}
+
+type cleanup struct {
+	what string
+	run  func(ctx context.Context) error
+}
+
+// New starts the service and listens. It is long because it is the one list of what there is,
+// in the order in which parts need each other; the clean-ups run in reverse.
+func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error) {
+	s = s.withDefaults()
+	a := &App{cfg: cfg, served: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.cleanUp(context.WithoutCancel(ctx)))
+		}
+	}()
+
+	if a.listener, err = s.Listen(cfg.Listen); err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", cfg.Listen, err)
+	}
+	a.push("listener", func(context.Context) error { return ignoreClosed(a.listener.Close()) })
+	public := publicURL(cfg, a.listener)
+
+	secret, err := LoadSecret(cfg.SecretFile)
+	if err != nil {
+		return nil, err
+	}
+	a.Store, err = store.Open(ctx, store.Settings{URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: s.Log})
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	a.push("store", func(context.Context) error { return a.Store.Close() })
+
+	books, err := openCatalogues(ctx, a.Store, cfg.Catalog, s.Log)
+	if err != nil {
+		return nil, err
+	}
+	a.push("catalogue", books.close)
+
+	providers, err := buildProviders(cfg, s, public)
+	if err != nil {
+		return nil, err
+	}
+	a.push("providers", func(context.Context) error { return closeProviders(providers) })
+
+	a.Lanes, err = lanes.Open(ctx, lanes.Settings{URL: string(cfg.NATSURL), Dir: lanesDir(cfg), Lanes: laneSpecs(cfg), Log: s.Log})
+	if err != nil {
+		return nil, fmt.Errorf("open the lanes: %w", err)
+	}
+	a.push("lanes", func(context.Context) error { return a.Lanes.Close() })
+
+	metrics := newMetrics(s.Version, providers)
+	defaults := intake.Defaults{
+		ExpiresIn: cfg.Workers.Delivery.ExpiresIn, DedupeWindow: cfg.Workers.Delivery.DedupeWindow,
+		Locale: cfg.Defaults.Locale, Timezone: cfg.Defaults.Timezone,
+	}
+	a.Intake = intake.New(intake.Settings{
+		Store: a.Store, Lanes: a.Lanes, Catalogue: books.current, Version: books.version,
+		Providers: channelsOf(providers), Types: tokenTypes(providers), Defaults: defaults, Metrics: metrics, Log: s.Log,
+	})
+	a.push("intake", func(context.Context) error { a.Intake.Close(); return nil })
+
+	if cfg.HasRole("worker") {
+		a.Workers, err = workers.Start(ctx, workers.Settings{
+			Config: cfg.Workers, Store: a.Store, Lanes: a.Lanes, Catalogue: books.version, Providers: providers,
+			Routes: routes(cfg), Release: a.Intake.Release, Metrics: metrics, Log: s.Log,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("start the workers: %w", err)
+		}
+		a.push("workers", a.Workers.Stop)
+	}
+
+	server := &http.Server{
+		Handler: api.New(api.Settings{
+			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
+			Providers: apiProviders(providers), Lanes: laneNames(), LaneMeter: laneMeter(a.Workers),
+			Ready: a.ready, Draining: a.draining.Load, PublicURL: public, Defaults: defaults,
+			Version: s.Version, Metrics: metrics, Log: s.Log,
+		}),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+	}
+	a.push("http", server.Shutdown)
+	go func() { a.served <- server.Serve(a.listener) }()
+	return a, nil
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.Log == nil {
+		s.Log = slog.Default()
+	}
+	if s.Listen == nil {
+		s.Listen = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+	}
+	if s.Dial == nil {
+		s.Dial = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
+	}
+	if s.Transport == nil {
+		s.Transport = func(rt http.RoundTripper) http.RoundTripper { return rt }
+	}
+	return s
+}
+
+// URL is where this process listens.
+func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
+
+// Run serves until ctx ends or the listener fails, then shuts down.
+func (a *App) Run(ctx context.Context) error {
+	var failed error
+	select {
+	case <-ctx.Done():
+	case err := <-a.served:
+		failed = fmt.Errorf("serve http: %w", err)
+	}
+	return errors.Join(failed, a.Shutdown(context.WithoutCancel(ctx)))
+}
+
+// Shutdown ends the service within the configured time: readiness turns red and new posts are
+// refused at once, what is in flight ends or is given back, then the parts close in order.
+func (a *App) Shutdown(ctx context.Context) error {
+	a.draining.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
+	defer cancel()
+	return a.cleanUp(ctx)
+}
+
+func (a *App) push(what string, run func(ctx context.Context) error) {
+	a.cleanups = append(a.cleanups, cleanup{what, run})
+}
+
+func (a *App) cleanUp(ctx context.Context) error {
+	var failed error
+	for len(a.cleanups) > 0 {
+		last := a.cleanups[len(a.cleanups)-1]
+		a.cleanups = a.cleanups[:len(a.cleanups)-1]
+		if err := last.run(ctx); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("end %s: %w", last.what, err))
+		}
+	}
+	return failed
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// maxSkew is how far the clocks of this process and the database may be apart.
+const maxSkew = 2 * time.Second
+
+// ready reports what keeps this process from accepting and storing.
+func (a *App) ready(ctx context.Context) error {
+	if a.draining.Load() {
+		return errors.New("shutting down")
+	}
+	if err := a.Store.Ping(ctx); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	skew, err := a.Store.Skew(ctx)
+	if err != nil {
+		return fmt.Errorf("clock: %w", err)
+	}
+	if skew.Abs() > maxSkew {
+		return fmt.Errorf("clock: %v off the database's", skew)
+	}
+	if err := a.Lanes.Healthy(ctx); err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	return nil
+}
+
+func newMetrics(version string, providers []workers.Provider) *observe.Metrics {
+	var known []observe.Provider
+	for _, p := range providers {
+		known = append(known, observe.Provider{Name: p.Name, Channel: string(p.Channel)})
+	}
+	var names []string
+	for _, l := range laneNames() {
+		names = append(names, string(l))
+	}
+	return observe.NewMetrics(version, known, names)
+}
+
+func laneMeter(w *workers.Workers) api.LaneMeter {
+	if w == nil {
+		return nil
+	}
+	return w
+}

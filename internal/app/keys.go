@@ -1,0 +1,62 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"tidings/internal/config"
+	"tidings/internal/store"
+)
+
+// Scopes are what a key can be allowed; none implies another.
+func Scopes() []string { return []string{"send", "users", "read", "operate", "admin"} }
+
+// NewKey makes an API key of an app and the secret that is shown once. The scope "all" is
+// short for every scope.
+func NewKey(app string, scopes []string, test bool, now time.Time) (key store.Key, secret string, err error) {
+	if slices.Contains(scopes, "all") {
+		scopes = Scopes()
+	}
+	for _, s := range scopes {
+		if !slices.Contains(Scopes(), s) {
+			return key, "", fmt.Errorf("%q is not a scope: take send, users, read, operate, admin or all", s)
+		}
+	}
+	if len(scopes) == 0 || app == "" {
+		return key, "", errors.New("a key needs an app and at least one scope")
+	}
+	var id [10]byte
+	var random [32]byte
+	_, _ = rand.Read(id[:]) // never fails
+	_, _ = rand.Read(random[:])
+	secret = base64.RawURLEncoding.EncodeToString(random[:])
+	mode := "live"
+	if test {
+		mode = "test"
+	}
+	return store.Key{
+		ID: "tid_" + mode + "_" + hex.EncodeToString(id[:]), App: app, Hash: sha256.Sum256([]byte(secret)),
+		Scopes: scopes, Test: test, CreatedAt: now,
+	}, secret, nil
+}
+
+// WithStore runs f on the log of a configuration, beside a running service or without one.
+func WithStore(ctx context.Context, cfg config.Config, log *slog.Logger, f func(ctx context.Context, s *store.Store) error) error {
+	secret, err := LoadSecret(cfg.SecretFile)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, store.Settings{URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: log})
+	if err != nil {
+		return fmt.Errorf("open the log: %w", err)
+	}
+	return errors.Join(f(ctx, s), s.Close())
+}

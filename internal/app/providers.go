@@ -1,0 +1,137 @@
+package app
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"tidings"
+	"tidings/api"
+	"tidings/channels"
+	"tidings/internal/config"
+	"tidings/workers"
+)
+
+func buildProviders(cfg config.Config, s Settings, public string) ([]workers.Provider, error) {
+	var built []workers.Provider
+	for _, p := range cfg.Providers {
+		provider, err := buildProvider(p, s, public)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("provider %s: %w", p.Name, err), closeProviders(built))
+		}
+		built = append(built, workers.Provider{
+			Name: p.Name, Type: p.Type, Channel: p.Vendor.Channel, Traits: p.Vendor.Traits, Provider: provider,
+			Timeout: p.Timeout, Concurrency: p.Concurrency, PerSecond: p.RatePerSecond,
+		})
+	}
+	return built, nil
+}
+
+func buildProvider(p config.Provider, s Settings, public string) (channels.Provider, error) {
+	roots, err := rootsOf(p.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	return p.Vendor.Build(p.Config, channels.Settings{
+		Name: p.Name, Endpoint: strings.TrimSuffix(p.Endpoint, "/"), HooksURL: public + "/hooks/" + p.Name,
+		Client: httpClient(p, roots, s), Dial: s.Dial, TLS: roots, Transport: s.Transport,
+		Log: s.Log.With(slog.String("provider", p.Name)),
+	})
+}
+
+func closeProviders(providers []workers.Provider) error {
+	var failed error
+	for _, p := range providers {
+		if c, ok := p.Provider.(io.Closer); ok {
+			failed = errors.Join(failed, c.Close())
+		}
+	}
+	return failed
+}
+
+// httpClient is what HTTP vendors call with: no redirects, as many kept connections as calls
+// at once, and no time-out of its own, since every call has a deadline.
+func httpClient(p config.Provider, roots *tls.Config, s Settings) *http.Client {
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: s.Dial, TLSClientConfig: roots, ForceAttemptHTTP2: true,
+		MaxIdleConns: p.Concurrency, MaxIdleConnsPerHost: p.Concurrency, IdleConnTimeout: 90 * time.Second,
+		TLSHandshakeTimeout: 10 * time.Second,
+	}
+	return &http.Client{
+		Transport:     s.Transport(transport),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func rootsOf(file string) (*tls.Config, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read ca_file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca_file %s holds no PEM certificate", file)
+	}
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
+}
+
+func channelsOf(providers []workers.Provider) map[tidings.Channel]bool {
+	m := map[tidings.Channel]bool{}
+	for _, p := range providers {
+		m[p.Channel] = true
+	}
+	return m
+}
+
+// tokenTypes are the vendor types of the providers that addresses name.
+func tokenTypes(providers []workers.Provider) map[string]string {
+	m := map[string]string{}
+	for _, p := range providers {
+		if p.Traits.TokenAddresses {
+			m[p.Name] = p.Type
+		}
+	}
+	return m
+}
+
+func apiProviders(providers []workers.Provider) map[string]api.Provider {
+	m := map[string]api.Provider{}
+	for _, p := range providers {
+		reader, _ := p.Provider.(channels.ReceiptReader)
+		m[p.Name] = api.Provider{Name: p.Name, Type: p.Type, Channel: p.Channel, Receipts: reader, Tokens: p.Traits.TokenAddresses}
+	}
+	return m
+}
+
+func routes(cfg config.Config) map[tidings.Channel][]workers.Route {
+	m := map[tidings.Channel][]workers.Route{}
+	for channel, list := range cfg.Routes {
+		for _, r := range list {
+			route := workers.Route{Countries: r.Countries}
+			for _, w := range r.Providers {
+				route.Providers = append(route.Providers, workers.Weighted{Name: w.Name, Weight: w.Weight})
+			}
+			m[tidings.Channel(channel)] = append(m[tidings.Channel(channel)], route)
+		}
+	}
+	return m
+}
+
+// publicURL is the base of links and callbacks.
+func publicURL(cfg config.Config, l net.Listener) string {
+	if cfg.PublicURL != "" {
+		return strings.TrimSuffix(cfg.PublicURL, "/")
+	}
+	return "http://" + l.Addr().String()
+}

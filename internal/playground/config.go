@@ -1,0 +1,120 @@
+// Package playground is the service against simulated providers: the configuration that joins
+// them, and a story that shows what the service does.
+//
+// It promises that the story runs through the service's own API and real protocols only. It must
+// never be needed by the service itself.
+package playground
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tidings/channels/simulator"
+	"tidings/deploy"
+)
+
+// Setup describes a configuration to write.
+type Setup struct {
+	File      string // where; data and catalogue lie beside it
+	Listen    string
+	PublicURL string // empty: http://Listen
+	RetryBase string // a duration; empty: the service's default
+	Providers []simulator.Provider
+	Force     bool // overwrite
+}
+
+// WriteConfig writes a whole configuration for the simulated providers, with a copy of the
+// sample catalogue beside it unless there is one.
+func WriteConfig(s Setup) error {
+	dir := filepath.Dir(s.File)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder of the configuration: %w", err)
+	}
+	if err := copyCatalogue(filepath.Join(dir, "catalog")); err != nil {
+		return fmt.Errorf("copy the sample catalogue: %w", err)
+	}
+	mode := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if !s.Force {
+		mode |= os.O_EXCL
+	}
+	f, err := os.OpenFile(s.File, mode, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already: use --force to overwrite it", s.File)
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	_, err = f.WriteString(s.text())
+	return errors.Join(err, f.Close())
+}
+
+func copyCatalogue(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	return os.CopyFS(dir, deploy.Catalogue())
+}
+
+func (s Setup) text() string {
+	var b strings.Builder
+	public := s.PublicURL
+	if public == "" && !strings.HasSuffix(s.Listen, ":0") {
+		public = "http://" + s.Listen
+	}
+	fmt.Fprintf(&b, "# The service against simulated providers. Every path is relative to this file.\nlisten: %s\n", s.Listen)
+	if public != "" {
+		fmt.Fprintf(&b, "public_url: %s\n", public)
+	}
+	b.WriteString("data_dir: ./data\nsecret_file: ./data/secret\ncatalog: ./catalog\n")
+	if s.RetryBase != "" {
+		fmt.Fprintf(&b, "delivery: {retry_base: %s}\n", s.RetryBase)
+	}
+	b.WriteString("providers:\n")
+	for _, p := range s.Providers {
+		for i, l := range p.Lines {
+			lead := "    "
+			if i == 0 {
+				lead = "  - "
+			}
+			fmt.Fprintf(&b, "%s%s: %q\n", lead, l.Key, s.relative(l.Value))
+		}
+	}
+	b.WriteString("routes:\n")
+	s.route(&b, "sms", "twilio", "aws_sms")
+	s.route(&b, "email", "ses", "smtp")
+	return b.String()
+}
+
+// route lists the providers of some types, in that order.
+func (s Setup) route(b *strings.Builder, channel string, types ...string) {
+	var names []string
+	for _, typ := range types {
+		for _, p := range s.Providers {
+			if p.Type == typ {
+				names = append(names, fmt.Sprintf("{name: %s}", p.Get("name")))
+			}
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(b, "  %s: [{countries: [\"*\"], providers: [%s]}]\n", channel, strings.Join(names, ", "))
+	}
+}
+
+// relative shortens paths below the folder of the file.
+func (s Setup) relative(value string) string {
+	if !filepath.IsAbs(value) {
+		return value
+	}
+	dir, err := filepath.Abs(filepath.Dir(s.File))
+	if err != nil {
+		return value
+	}
+	if rel, err := filepath.Rel(dir, value); err == nil && !strings.HasPrefix(rel, "..") {
+		return "./" + filepath.ToSlash(rel)
+	}
+	return value
+}
