@@ -38,7 +38,7 @@ func clause(t *store.Trail, d tidings.Decision, now time.Time) string {
 	}
 	for _, h := range t.Holds {
 		if h.Channel == d.Channel && h.State == tidings.HoldWaiting {
-			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), held(h.Reason))
+			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), because(h.Reason, d.Channel, t.Notification.Category))
 		}
 		if h.Channel == d.Channel && h.State == tidings.HoldCancelled {
 			return subject + " was called off while it was held"
@@ -46,21 +46,13 @@ func clause(t *store.Trail, d tidings.Decision, now time.Time) string {
 	}
 	switch {
 	case d.Action == tidings.ActionHold:
-		return fmt.Sprintf("%s is held until %s: %s", subject, at(d.Until, now), held(d.Reason))
+		return fmt.Sprintf("%s is held until %s: %s", subject, at(d.Until, now), because(d.Reason, d.Channel, t.Notification.Category))
 	case d.Reason != "":
 		return subject + " was not sent: " + because(d.Reason, d.Channel, t.Notification.Category)
 	case !t.Notification.CancelledAt.IsZero():
 		return subject + " was called off"
 	}
 	return subject + " is being prepared"
-}
-
-// held is why something is put off, as it stands after a colon.
-func held(r tidings.Reason) string {
-	if r == tidings.ReasonQuietHours {
-		return "these are the user's quiet hours"
-	}
-	return because(r, "", "")
 }
 
 // A stand is where one delivery stands.
@@ -133,7 +125,10 @@ func success(c tidings.Channel, reached []stand, all int, now time.Time) string 
 	if first.reason == tidings.ReasonSimulated {
 		return "was only simulated at " + when + ": " + because(first.reason, c, "")
 	}
-	if c == tidings.Push {
+	switch {
+	case c == tidings.Push && all == 1:
+		return "reached the device at " + when
+	case c == tidings.Push:
 		return fmt.Sprintf("reached %d of %s at %s", len(reached), places(c, all), when)
 	}
 	verb := "was sent"

@@ -77,7 +77,7 @@ func (w *teller) decided(d tidings.Decision) {
 	case tidings.ActionSend:
 		what = "send to " + places(d.Channel, d.Addresses)
 	case tidings.ActionHold:
-		what = "hold until " + w.clock(d.Until) + ", since " + held(d.Reason)
+		what = "hold until " + w.clock(d.Until) + ", since " + because(d.Reason, d.Channel, n.Category)
 	case tidings.ActionSuppress:
 		what = "do not send, since " + because(d.Reason, d.Channel, n.Category)
 	}

@@ -92,6 +92,10 @@ func because(r tidings.Reason, c tidings.Channel, category string) string {
 		return "earlier messages to the " + place(c, 1) + " came back"
 	case tidings.ReasonSuppressedComplaint:
 		return "the user reported an earlier message as unwanted"
+	case tidings.ReasonRecipientDead:
+		return "the provider says that the " + place(c, 1) + " no longer exists"
+	case tidings.ReasonRecipientRejected:
+		return "the provider refuses the " + place(c, 1)
 	}
 	return waiting(r)
 }
@@ -100,7 +104,7 @@ func because(r tidings.Reason, c tidings.Channel, category string) string {
 func waiting(r tidings.Reason) string {
 	switch r {
 	case tidings.ReasonQuietHours:
-		return "of the user's quiet hours"
+		return "these are the user's quiet hours"
 	case tidings.ReasonScheduled:
 		return "the app asked for a later time"
 	case tidings.ReasonDigested:
@@ -136,10 +140,6 @@ func failing(r tidings.Reason) string {
 		return "its text could not be made from the template"
 	case tidings.ReasonContentTooLarge:
 		return "its content is too large"
-	case tidings.ReasonRecipientDead:
-		return "the provider says that the address no longer exists"
-	case tidings.ReasonRecipientRejected:
-		return "the provider refuses the address"
 	case tidings.ReasonProviderRejected:
 		return "the provider refuses the message"
 	case tidings.ReasonProviderBroken:

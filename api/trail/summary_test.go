@@ -1,0 +1,174 @@
+package trail_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"tidings"
+	"tidings/api/trail"
+	"tidings/internal/store"
+)
+
+var update = flag.Bool("update", os.Getenv("TIDINGS_GOLDEN") == "write", "write what is said now into testdata")
+
+// now is when every summary is asked for.
+func now() time.Time { return time.Date(2026, 12, 1, 10, 30, 0, 0, time.UTC) }
+
+func TestSummariesReadAsInTheTable(t *testing.T) {
+	var b strings.Builder
+	for _, s := range allStatuses() {
+		fmt.Fprintf(&b, "\n# %s\n", s)
+		for _, r := range append([]tidings.Reason{""}, tidings.Reasons()...) {
+			tr := one(tidings.Push)
+			tr.Deliveries = deliveries(tidings.Push, stand{status: s, reason: r})
+			line(&b, orNone(r), tr)
+		}
+	}
+	b.WriteString("\n# a decision not to send\n")
+	for _, r := range tidings.Reasons() {
+		for _, c := range []tidings.Channel{tidings.Email, tidings.SMS} {
+			tr := one(c)
+			tr.Notification.Decisions[0] = tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: r}
+			line(&b, string(r), tr)
+		}
+	}
+	b.WriteString("\n# a decision to hold\n")
+	for _, r := range []tidings.Reason{tidings.ReasonScheduled, tidings.ReasonQuietHours, tidings.ReasonDigested, tidings.ReasonEscalation} {
+		for _, state := range []tidings.HoldState{tidings.HoldWaiting, tidings.HoldCancelled} {
+			tr := one(tidings.Email)
+			until := now().Add(14 * time.Hour)
+			tr.Notification.Decisions[0] = tidings.Decision{Channel: tidings.Email, Action: tidings.ActionHold, Reason: r, Until: until}
+			tr.Holds = []tidings.Hold{{Channel: tidings.Email, Reason: r, Until: until, State: state}}
+			line(&b, string(r)+" "+string(state), tr)
+		}
+	}
+	golden(t, "testdata/summaries.golden", b.String())
+}
+
+func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
+	gone := stand{status: tidings.Failed, reason: tidings.ReasonRecipientDead}
+	for _, c := range []struct {
+		why, want string
+		trail     *store.Trail
+	}{
+		{"one of two devices, and an opt-out", "Push reached 1 of 2 devices at 10:02:11 UTC; e-mail was not sent: the user switched off e-mail for orders.", func() *store.Trail {
+			tr := one(tidings.Push)
+			tr.Notification.Decisions = append(tr.Notification.Decisions, tidings.Decision{Channel: tidings.Email, Action: tidings.ActionSuppress, Reason: tidings.ReasonOptedOutCategory})
+			tr.Deliveries = deliveries(tidings.Push, gone, stand{status: tidings.Sent})
+			return tr
+		}()},
+		{"what is still tried is told beside what was reached", "Push reached 1 of 2 devices at 10:02:11 UTC, and 1 more under way.", pushes(stand{status: tidings.Sent}, stand{status: tidings.Parked, tries: 2})},
+		{"all failed alike", "Push to 2 devices could not be delivered: the provider says that the device no longer exists.", pushes(gone, gone)},
+		{"failed unlike: the most hopeful is told", "Push to 1 of 2 devices could not be delivered and needs a person: all tries failed.", pushes(gone, stand{status: tidings.Dead, reason: tidings.ReasonRetriesSpent})},
+		{"a retry beats a failure", "Push to 1 of 2 devices has not got through yet; the next try is at 10:31:00 UTC.", pushes(gone, stand{status: tidings.Parked, tries: 1})},
+		{"nothing but silence", "Push to 2 devices is on its way.", pushes(stand{status: tidings.Parked}, stand{status: tidings.Queued})},
+		{"an e-mail that arrived", "E-mail was delivered at 10:02:11 UTC.", channel(tidings.Email, stand{status: tidings.Delivered})},
+		{"one of two e-mail addresses", "E-mail was sent to 1 of 2 addresses at 10:02:11 UTC.", channel(tidings.Email, stand{status: tidings.Sent}, stand{status: tidings.Bounced})},
+		{"a text message without receipt", "SMS was sent at 10:02:11 UTC.", channel(tidings.SMS, stand{status: tidings.Sent})},
+		{"waiting for a receipt", "SMS was handed over without a clear answer; word is awaited until 10:31:00 UTC.", channel(tidings.SMS, stand{status: tidings.Unknown, live: true, reason: tidings.ReasonOutcomeUnknown})},
+		{"a test key", "SMS was only simulated at 10:02:11 UTC: it was posted with a test key, so no provider was called.", channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})},
+		{"expired before the sweep", "SMS was not sent in time: it would have come too late to be of use.", func() *store.Trail {
+			tr := channel(tidings.SMS, stand{status: tidings.Queued})
+			tr.Notification.ExpiresAt = now()
+			return tr
+		}()},
+		{"not asked for is not told beside what was", "Push reached the device at 10:02:11 UTC.", func() *store.Trail {
+			tr := pushes(stand{status: tidings.Sent})
+			tr.Notification.Decisions = append(tr.Notification.Decisions, tidings.Decision{Channel: tidings.Email, Action: tidings.ActionSuppress, Reason: tidings.ReasonNotRequested})
+			return tr
+		}()},
+		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			if got := trail.Summary(c.trail, now()); got != c.want {
+				t.Errorf("said  %s\nwant  %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestADayThatIsNotTodayIsNamed(t *testing.T) {
+	tr := pushes(stand{status: tidings.Sent})
+	if got, want := trail.Summary(tr, now().Add(24*time.Hour)), "Push reached the device at 10:02:11 UTC on 1 December 2026."; got != want {
+		t.Errorf("said %s, want %s", got, want)
+	}
+}
+
+// A stand is where a delivery of a test stands.
+type stand struct {
+	status tidings.Status
+	reason tidings.Reason
+	tries  int
+	live   bool
+}
+
+func allStatuses() []tidings.Status {
+	return []tidings.Status{tidings.Parked, tidings.Queued, tidings.Sending, tidings.Unknown, tidings.Sent, tidings.Delivered, tidings.Bounced,
+		tidings.Failed, tidings.Expired, tidings.Cancelled, tidings.Suppressed, tidings.Dead}
+}
+
+// one is a trail with one decision to send.
+func one(c tidings.Channel) *store.Trail {
+	return &store.Trail{Notification: tidings.Notification{
+		ID: tidings.NewNotificationID(now()), App: "shop", Type: "order.shipped", UserID: "u_4711", Category: "orders",
+		AcceptedAt: now().Add(-time.Hour), ExpiresAt: now().Add(time.Hour),
+		Decisions: []tidings.Decision{{Channel: c, Action: tidings.ActionSend, Addresses: 1}},
+	}}
+}
+
+func pushes(all ...stand) *store.Trail { return channel(tidings.Push, all...) }
+
+func channel(c tidings.Channel, all ...stand) *store.Trail {
+	tr := one(c)
+	tr.Deliveries = deliveries(c, all...)
+	return tr
+}
+
+func deliveries(c tidings.Channel, all ...stand) []store.TrailDelivery {
+	var out []store.TrailDelivery
+	for i, s := range all {
+		d := tidings.Delivery{ID: tidings.DeliveryOf(tidings.NotificationID{}, i), Channel: c, Status: s.status, Reason: s.reason, Tries: s.tries}
+		switch s.status {
+		case tidings.Parked, tidings.Queued, tidings.Sending:
+			d.DueAt = now().Add(time.Minute)
+		default:
+			d.FinishedAt = time.Date(2026, 12, 1, 10, 2, 11, 0, time.UTC)
+		}
+		if s.live {
+			d.DueAt, d.FinishedAt = now().Add(time.Minute), time.Time{}
+		}
+		out = append(out, store.TrailDelivery{Delivery: d})
+	}
+	return out
+}
+
+func line(b *strings.Builder, label string, t *store.Trail) {
+	fmt.Fprintf(b, "%-24s %s\n", label, trail.Summary(t, now()))
+}
+
+func orNone(r tidings.Reason) string {
+	if r == "" {
+		return "-"
+	}
+	return string(r)
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; write it anew with TIDINGS_GOLDEN=write and read the difference:\n%s", file, got)
+	}
+}

@@ -1,0 +1,153 @@
+package trail_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"tidings"
+	"tidings/api/trail"
+	"tidings/internal/store"
+)
+
+// story is a notification whose first push failed for good and whose e-mail was sent at the
+// second try and arrived.
+func story() *store.Trail {
+	at := func(s string) time.Time {
+		t, err := time.Parse(time.RFC3339, "2026-12-01T10:02:"+s+"Z")
+		if err != nil {
+			panic(err)
+		}
+		return t
+	}
+	id := tidings.NewNotificationID(at("00"))
+	push, mail := tidings.DeliveryOf(id, 0), tidings.DeliveryOf(id, 1)
+	return &store.Trail{
+		Notification: tidings.Notification{
+			ID: id, App: "shop", Type: "order.shipped", UserID: "u_4711", Category: "orders", CatalogVersion: 3, DedupeKey: "k",
+			Data: json.RawMessage(`{"secret":"canary"}`), AcceptedAt: at("00"), ExpiresAt: at("00").Add(24 * time.Hour),
+			Decisions: []tidings.Decision{
+				{Channel: tidings.Push, Action: tidings.ActionSend, Addresses: 1, At: at("00")},
+				{Channel: tidings.Email, Action: tidings.ActionSend, Addresses: 1, At: at("00")},
+			},
+		},
+		Deliveries: []store.TrailDelivery{
+			{
+				Delivery: tidings.Delivery{ID: push, Channel: tidings.Push, Lane: "push.bulk", Address: "dead56789abcdef0123456780f", Status: tidings.Failed,
+					Reason: tidings.ReasonRecipientDead, QueuedAt: at("00"), FinishedAt: at("01")},
+				Attempts: []tidings.Attempt{{Delivery: push, Number: 1, Provider: "apns", StartedAt: at("01"), EndedAt: at("01"), Outcome: tidings.RecipientDead, HTTPStatus: 410, Code: "Unregistered"}},
+			},
+			{
+				Delivery: tidings.Delivery{ID: mail, Channel: tidings.Email, Lane: "email.bulk", Address: "ann@example.test", Status: tidings.Delivered, QueuedAt: at("00"), FinishedAt: at("13")},
+				Attempts: []tidings.Attempt{
+					{Delivery: mail, Number: 1, Provider: "mail-eu", StartedAt: at("02"), EndedAt: at("03"), Outcome: tidings.Transient, HTTPStatus: 503, Code: "Busy", RetryAt: at("12")},
+					{Delivery: mail, Number: 2, Provider: "mail-eu", StartedAt: at("12"), EndedAt: at("13"), Outcome: tidings.OK, Ref: "r-1", Delivered: true},
+				},
+				Receipts: []tidings.Receipt{{Provider: "mail-eu", Ref: "r-1", Delivery: mail, Status: tidings.ReceiptDelivered, At: at("15"), ReceivedAt: at("16")}},
+			},
+		},
+		Timeline: []store.Moment{{At: at("01"), Kind: "address_retired", Delivery: push, Text: "The device is no longer used"}},
+	}
+}
+
+func types() map[string]string { return map[string]string{"apns": "apns", "mail-eu": "ses"} }
+
+func TestTheTimelineTellsTheStoryInOrder(t *testing.T) {
+	var b strings.Builder
+	for _, m := range trail.Present(story(), types(), now()).Timeline {
+		b.WriteString(m.At.Format("15:04:05 ") + m.Kind + ": " + m.Text + "\n")
+	}
+	want := `10:02:00 accepted: Accepted from shop.
+10:02:00 decided: Push: send to 1 device.
+10:02:00 decided: E-mail: send to 1 address.
+10:02:00 queued: Push to dead…0f queued for push.bulk.
+10:02:00 queued: E-mail to a***@example.test queued for email.bulk.
+10:02:01 attempt: APNs answered 410 Unregistered.
+10:02:01 address_retired: The device is no longer used.
+10:02:03 attempt: SES (mail-eu) answered 503 Busy; next try at 10:02:12 UTC.
+10:02:13 attempt: SES (mail-eu) accepted it.
+10:02:15 receipt: SES (mail-eu) reports: delivered.
+`
+	if b.String() != want {
+		t.Errorf("told\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
+	for _, c := range []struct {
+		why, want string
+		attempt   tidings.Attempt
+	}{
+		{"no answer", "Twilio gave no clear answer.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OutcomeUnknown}},
+		{"never left", "Twilio could not be reached; nothing was sent.", tidings.Attempt{Provider: "twilio", Outcome: tidings.NotSent}},
+		{"a fault without code", "Twilio did not take it (quota spent).", tidings.Attempt{Provider: "twilio", Outcome: tidings.QuotaSpent}},
+		{"late", "Twilio accepted it, after its time was up.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OK, Late: true}},
+		{"a test key", "Simulated; no provider was called.", tidings.Attempt{Outcome: tidings.OK}},
+		{"a type without a name of its own", "Carrier answered 500.", tidings.Attempt{Provider: "carrier", Outcome: tidings.Transient, HTTPStatus: 500}},
+	} {
+		tr := one(tidings.SMS)
+		tr.Deliveries = deliveries(tidings.SMS, stand{status: tidings.Sent})
+		tr.Deliveries[0].Attempts = []tidings.Attempt{c.attempt}
+		said := ""
+		for _, m := range trail.Present(tr, map[string]string{"twilio": "twilio"}, now()).Timeline {
+			if m.Kind == "attempt" {
+				said = m.Text
+			}
+		}
+		if said != c.want {
+			t.Errorf("%s: told %q, want %q", c.why, said, c.want)
+		}
+	}
+}
+
+func TestATrailShowsNeitherAddressesNorData(t *testing.T) {
+	b, err := json.Marshal(trail.Present(story(), types(), now()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"ann@", "dead56789", "canary"} {
+		if strings.Contains(string(b), secret) {
+			t.Errorf("%s is shown: %s", secret, b)
+		}
+	}
+}
+
+func TestATrailShowsStatusesAsPeopleAreToldThem(t *testing.T) {
+	for _, c := range []struct {
+		why   string
+		stand stand
+		past  bool // the expiry is past
+		want  string
+	}{
+		{"parked shows as queued", stand{status: tidings.Parked}, false, `"status":"queued","final":false`},
+		{"parked after a try shows as retrying", stand{status: tidings.Parked, tries: 1}, false, `"status":"retrying","final":false`},
+		{"queued past its expiry shows as expired", stand{status: tidings.Queued}, true, `"status":"expired","final":true,"reason":"expired","due_at":null`},
+		{"unknown that waits is not final", stand{status: tidings.Unknown, live: true}, false, `"status":"unknown","final":false`},
+		{"unknown given up is final", stand{status: tidings.Unknown}, false, `"status":"unknown","final":true`},
+	} {
+		tr := channel(tidings.Push, c.stand)
+		if c.past {
+			tr.Notification.ExpiresAt = now()
+		}
+		b, err := json.Marshal(trail.Present(tr, nil, now()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), c.want) {
+			t.Errorf("%s: no %s in %s", c.why, c.want, b)
+		}
+	}
+}
+
+func TestListsOfATrailAreNeverNull(t *testing.T) {
+	b, err := json.Marshal(trail.Present(channel(tidings.Push, stand{status: tidings.Queued}), nil, now()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{"decisions", "holds", "deliveries", "attempts", "receipts", "timeline"} {
+		if strings.Contains(string(b), `"`+list+`":null`) {
+			t.Errorf("%s is null: %s", list, b)
+		}
+	}
+}
