@@ -23,7 +23,7 @@ const (
 
 var listParameters = []parameter{
 	{"user_id", "Of this user."}, {"app", "Of this app."}, {"event", "Of this event type."}, {"dedupe_key", "Posted under this key."},
-	{"status", "With this status."}, {"channel", "With a decision on this channel."}, {"reason", "With a decision or delivery for this reason."},
+	{"status", "With this status."}, {"channel", "Sent or held on this channel; with a reason, the channel that it is about."}, {"reason", "With a decision, hold or delivery for this reason."},
 	{"since", "Accepted at this time (RFC 3339) or later."}, {"until", "Accepted before this time (RFC 3339)."},
 	{"limit", "How many: 50 unless told, at most 200."}, {"cursor", "The next_cursor of the page before."},
 }
