@@ -42,7 +42,7 @@ func openAWSSMS(d *desk) (service, error) {
 	a := &awsSMS{desk: d, secretFile: file}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{$}", a.send)
-	a.Server = http.Server{Handler: mux, ConnContext: withConn, ErrorLog: silent()}
+	a.Server = d.httpServer(mux)
 	return a, nil
 }
 

@@ -16,7 +16,7 @@ import (
 // the only one applied to it, also before the rule for dead addresses.
 type Rule struct {
 	Provider string      `json:"provider"`          // the vendor type
-	Address  string      `json:"address,omitzero"`  // with * for any run of characters; empty: all
+	Address  string      `json:"address,omitzero"`  // with * for any run of characters; empty: all; "oauth": FCM's token endpoint
 	Times    int         `json:"times,omitzero"`    // how many matches until the rule is spent; 0: no end
 	Share    float64     `json:"share,omitzero"`    // of the requests that it matches; 0: all
 	Do       Do          `json:"do,omitzero"`       // what happens to the request
@@ -129,10 +129,25 @@ type verdict struct {
 // match finds the rule for a request and counts the match. Where a protocol has stages, only
 // rules of the given ones are looked at.
 func (f *faults) match(typ, address string, at ...string) verdict {
+	return f.first(func(r *counted) bool {
+		return (len(at) == 0 || slices.Contains(at, r.Do.At)) && r.takes(typ, address)
+	})
+}
+
+// oauth is the address of rules for requests of access tokens. Rules for all addresses are not
+// for them.
+const oauth = "oauth"
+
+// matchOAuth is match for a request of an access token.
+func (f *faults) matchOAuth(typ string) verdict {
+	return f.first(func(r *counted) bool { return r.Address == oauth && r.takes(typ, oauth) })
+}
+
+func (f *faults) first(takes func(*counted) bool) verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.rules {
-		if len(at) > 0 && !slices.Contains(at, r.Do.At) || !r.takes(typ, address) {
+		if !takes(r) {
 			continue
 		}
 		r.matches++

@@ -6,7 +6,6 @@ import (
 	"crypto/rsa"
 	"encoding/hex"
 	"io"
-	"log"
 	"net/http"
 	"strings"
 	"sync"
@@ -53,7 +52,7 @@ func openFCM(d *desk) (service, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+fcmTokenURI, f.grant)
 	mux.HandleFunc("POST /v1/projects/{project}/messages:send", f.send)
-	f.Server = http.Server{Handler: mux, ConnContext: withConn, ErrorLog: silent()}
+	f.Server = d.httpServer(mux)
 	return f, f.writeCredentials()
 }
 
@@ -94,11 +93,19 @@ func (f *fcm) writeCredentials() error {
 
 // grant answers a JWT bearer grant (RFC 7523) with an access token.
 func (f *fcm) grant(w http.ResponseWriter, r *http.Request) {
+	assertion := r.FormValue("assertion") // net/http notices a client that leaves once the body is read
+	v := f.desk.sim.faults.matchOAuth(f.desk.typ)
+	v.stall(r)
+	v.prepare(w)
+	if v.Status != 0 && v.Status != http.StatusOK {
+		writeJSON(w, v.Status, map[string]string{"error": v.Reason})
+		return
+	}
 	var claims struct {
 		jwt.RegisteredClaims
 		Scope string `json:"scope"`
 	}
-	_, err := jwt.ParseWithClaims(r.FormValue("assertion"), &claims, func(*jwt.Token) (any, error) { return f.key.Public(), nil },
+	_, err := jwt.ParseWithClaims(assertion, &claims, func(*jwt.Token) (any, error) { return f.key.Public(), nil },
 		jwt.WithValidMethods([]string{"RS256"}), jwt.WithIssuer(fcmAccount), jwt.WithExpirationRequired(), jwt.WithIssuedAt())
 	if err != nil || r.FormValue("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" || !strings.Contains(claims.Scope, fcmScope) {
 		writeJSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "Invalid JWT Signature."})
@@ -213,6 +220,3 @@ func rpcStatus(status int) string {
 	}
 	return "UNKNOWN"
 }
-
-// silent drops what net/http would say of connections that are cut on purpose.
-func silent() *log.Logger { return log.New(io.Discard, "", 0) }

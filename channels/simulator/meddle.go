@@ -3,6 +3,8 @@ package simulator
 import (
 	"context"
 	"crypto/tls"
+	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -12,10 +14,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// httpServer is a server whose requests can be cut, and end when the simulator closes.
+func (d *desk) httpServer(h http.Handler) http.Server {
+	return http.Server{
+		Handler: h, ConnContext: withConn,
+		BaseContext: func(net.Listener) context.Context { return d.sim.receipts.ctx },
+		ErrorLog:    log.New(io.Discard, "", 0), // of connections that are cut on purpose
+	}
+}
+
 type connKey struct{}
 
-// withConn keeps the connection of a request, so that it can be cut; for http.Server.ConnContext.
-// It is wiring between a server and its own handlers, which is what net/http offers it for.
+// withConn keeps the connection of a request, so that it can be cut. It is wiring between a
+// server and its own handlers, which is what net/http offers it for.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }

@@ -45,7 +45,7 @@ func openTwilio(d *desk) (service, error) {
 	t := &twilio{desk: d, token: string(token), tokenFile: file, sent: map[string]twilioMessage{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2010-04-01/Accounts/{account}/Messages.json", t.send)
-	t.Server = http.Server{Handler: mux, ConnContext: withConn, ErrorLog: silent()}
+	t.Server = d.httpServer(mux)
 	return t, nil
 }
 
