@@ -70,8 +70,11 @@ func functions() map[string]function {
 func (f function) invoke(s *scope, args []any) (any, error) {
 	work := 1
 	for _, arg := range args {
-		if t, ok := arg.(string); ok {
-			work += len(t) / 64
+		switch arg := arg.(type) {
+		case string:
+			work += len(arg) / 64
+		case number:
+			work += len(arg) / 8 // taken apart for comparing
 		}
 	}
 	if err := s.spend(work); err != nil {

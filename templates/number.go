@@ -23,7 +23,13 @@ func numberOf(v any) (number, bool) {
 }
 
 // zero reports whether the number is zero, however it is written.
-func (n number) zero() bool { return n.decimal().digits == "" }
+func (n number) zero() bool {
+	mantissa := string(n)
+	if i := strings.IndexAny(mantissa, "eE"); i >= 0 {
+		mantissa = mantissa[:i]
+	}
+	return !strings.ContainsAny(mantissa, "123456789")
+}
 
 // compare orders two numbers by value: 1.0 equals 1, and no digit is lost.
 func (n number) compare(m number) int {

@@ -144,6 +144,7 @@ func TestTemplatesThatDoNotRenderSayWhy(t *testing.T) {
 		{"loops in loops without output", `{{range .data.a}}{{range $.data.a}}{{range $.data.a}}{{end}}{{end}}{{end}}`, `{"a":` + rows(5000) + `}`, wrong, "", "too much work"},
 		{"many actions in a long loop", `{{range .data.a}}` + strings.Repeat(`{{if .}}{{end}}`, 200) + `{{end}}`, `{"a":` + rows(20000) + `}`, wrong, "", "too much work"},
 		{"a function on a long text in a loop", `{{range .data.a}}{{if eq $.data.b (upper $.data.b)}}{{end}}{{end}}`, `{"a":` + rows(20000) + `,"b":"` + strings.Repeat("x", 20000) + `"}`, wrong, "", "too much work"},
+		{"long numbers compared in a loop", `{{range .data.a}}{{if eq $.data.n 1}}{{end}}{{end}}`, `{"a":` + rows(10000) + `,"n":1` + strings.Repeat("0", 40000) + `}`, wrong, "", "too much work"},
 		{"more than a message may have", `{{range .data.a}}` + strings.Repeat("x", 1000) + `{{end}}`, `{"a":` + rows(300) + `}`, large, "", "larger than 262144 bytes"},
 		{"a join that grows", `{{join .data.s .data.a}}`, `{"s":"` + strings.Repeat("x", 1000) + `","a":` + rows(1000) + `}`, large, "", "larger than 262144 bytes"},
 		{"an order of what has none", `{{lt .data.a "x"}}`, `{"a":1}`, wrong, "", "only two numbers or two texts have an order"},

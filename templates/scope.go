@@ -10,7 +10,7 @@ import (
 )
 
 // maxWork bounds what one rendering may do: about as many steps as there are nodes executed,
-// plus one for each 64 bytes that a function looks at. The bound is on work, not on time, so
+// plus one for each 64 bytes of text that a function looks at. The bound is on work, not on time, so
 // that what renders when an event is accepted also renders when it is sent.
 const maxWork = 250_000
 
