@@ -23,7 +23,7 @@ func nobodyReal(t *Tree) []Violation {
 	var found []Violation
 	for _, text := range t.Texts {
 		for _, at := range mailAddress.FindAllStringIndex(text.Body, -1) {
-			if !slices.ContainsFunc(nobodysDomains, func(end string) bool { return strings.HasSuffix(text.Body[at[0]:at[1]], end) }) {
+			if !slices.ContainsFunc(nobodysDomains, func(end string) bool { return strings.HasSuffix(strings.ToLower(text.Body[at[0]:at[1]]), end) }) {
 				found = append(found, text.violation(at, "%s may be somebody's mail address: use example.test"))
 			}
 		}
