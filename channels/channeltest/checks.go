@@ -71,11 +71,11 @@ func (b *Bench) Rule(do simulator.Do) {
 // failed is the *Error of a call that had to fail with one of the faults; none given: with any.
 func failed(err error, faults ...tidings.Outcome) error {
 	if err == nil {
-		return fmt.Errorf("Send succeeded; want %v", faults)
+		return fmt.Errorf("its Send succeeded; want %v", faults)
 	}
 	var e *channels.Error
 	if !errors.As(err, &e) {
-		return fmt.Errorf("Send failed with a %T, which is not an *Error: %v", err, err)
+		return fmt.Errorf("its Send failed with a %T, which is not an *Error: %v", err, err)
 	}
 	known := tidings.Faults()
 	if len(faults) > 0 {
@@ -86,7 +86,7 @@ func failed(err error, faults ...tidings.Outcome) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("Send failed with %q (%v); want one of %v", e.Fault, err, known)
+	return fmt.Errorf("its Send failed with %q (%v); want one of %v", e.Fault, err, known)
 }
 
 // Requests compares how often the service was called.
@@ -141,7 +141,7 @@ func leavesMessage(b *Bench) error {
 		return err
 	}
 	if !reflect.DeepEqual(*m, before) {
-		return errors.New("Send changed the message")
+		return errors.New("its Send changed the message")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func noAnswer(b *Bench) error {
 	start := time.Now()
 	_, err := b.Send(b.Message(0))
 	if took := time.Since(start); took > patience+soon {
-		return fmt.Errorf("Send returned after %s, its context ended after %s", took, patience)
+		return fmt.Errorf("its Send returned after %s, its context ended after %s", took, patience)
 	}
 	return errors.Join(failed(err, tidings.OutcomeUnknown), b.Requests(1))
 }
@@ -78,7 +78,7 @@ func cancelled(b *Bench) error {
 	start := time.Now()
 	_, err := b.Provider.Send(ctx, b.Message(0))
 	if took := time.Since(start); took > until+soon {
-		return fmt.Errorf("Send returned %s after its context was cancelled", took-until)
+		return fmt.Errorf("its Send returned %s after its context was cancelled", took-until)
 	}
 	return failed(err, tidings.OutcomeUnknown, tidings.NotSent)
 }

@@ -30,7 +30,6 @@ const (
 type server struct {
 	options natsserver.Options
 	log     *slog.Logger
-	lanes   []*lane
 
 	mu  sync.Mutex
 	now *natsserver.Server // guarded by mu

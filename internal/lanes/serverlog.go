@@ -1,7 +1,6 @@
 package lanes
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -26,7 +25,7 @@ func (s *serverLog) Fatalf(format string, v ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
-		s.err = errors.New(fmt.Sprintf(format, v...))
+		s.err = fmt.Errorf(format, v...)
 	}
 }
 

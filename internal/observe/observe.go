@@ -81,11 +81,6 @@ func NewMetrics(version string, providers []Provider, lanes []string) *Metrics {
 	return m
 }
 
-// Handler answers with all metrics in Prometheus's text format, uncompressed.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{DisableCompression: true})
-}
-
 func (m *Metrics) zero(providers []Provider, lanes []string) {
 	for _, o := range []string{"accepted", "duplicate", "refused", "conflict", "failed", "dry_run"} {
 		m.Events.WithLabelValues(o)

@@ -1,5 +1,7 @@
 package apns
 
+//lint:file-ignore SA1019 apns2 wants a transport of its own with a dialer and pings; net/http has no dialer for HTTP/2 alone.
+
 import (
 	"context"
 	"crypto/tls"
