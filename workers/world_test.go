@@ -14,8 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server/ats"
-
 	"tidings"
 	"tidings/channels"
 	"tidings/deploy"
@@ -23,11 +21,12 @@ import (
 	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/internal/store/storetest"
+	"tidings/internal/testkit"
 	"tidings/templates"
 )
 
 func TestMain(m *testing.M) {
-	ats.Register() // the broker's clock goroutine must not start inside a bubble
+	testkit.PrepareBubbles()
 	os.Exit(m.Run())
 }
 

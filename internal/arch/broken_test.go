@@ -102,6 +102,8 @@ var examples = []broken{
 		map[string]string{"api/a_test.go": "package api\nimport \"time\"\nfunc f() { time.Sleep(1) }"}, "sleeps outside"},
 	{"a test that sleeps in a bubble", "tests neither sleep nor skip",
 		map[string]string{"api/a_test.go": "package api\nimport (\n\"time\"\n_ \"testing/synctest\"\n)\nfunc f() { time.Sleep(1) }"}, ""},
+	{"a test that sleeps in the bubbles of the test kit", "tests neither sleep nor skip",
+		map[string]string{"api/a_test.go": "package api\nimport (\n\"time\"\n\"tidings/internal/testkit\"\n)\nfunc f() { testkit.Bubble(nil, func() { time.Sleep(1) }) }"}, ""},
 	{"a test that skips", "tests neither sleep nor skip",
 		map[string]string{"api/a_test.go": "package api\nimport \"testing\"\nfunc f(t *testing.T) { t.Skip() }"}, "a test runs or fails"},
 

@@ -189,14 +189,16 @@ func pureCodeIsTimeless(t *Tree) []Violation {
 	return found
 }
 
+// testsNeitherSleepNorSkip lets tests sleep where the package's tests have bubbles to sleep in.
 func testsNeitherSleepNorSkip(t *Tree) []Violation {
 	var found []Violation
 	for _, p := range t.Packages {
+		bubbles := slices.ContainsFunc(p.Files, hasBubbles)
 		for _, f := range p.Files {
 			if !f.Test {
 				continue
 			}
-			if !slices.Contains(f.Imports(), "testing/synctest") {
+			if !bubbles {
 				for _, call := range calls(f, "time", "Sleep") {
 					found = append(found, Violation{t.at(call), "sleeps outside a synctest bubble: wait for what should happen"})
 				}
@@ -209,6 +211,10 @@ func testsNeitherSleepNorSkip(t *Tree) []Violation {
 		}
 	}
 	return found
+}
+
+func hasBubbles(f *File) bool {
+	return f.Test && (slices.Contains(f.Imports(), "testing/synctest") || len(calls(f, "testkit", "Bubble")) > 0)
 }
 
 // calls finds the calls of x.name in a file, for any of the names.
