@@ -22,6 +22,7 @@ func (r *round) commit(ctx context.Context) {
 	var group []store.Acceptance
 	for n := range r.items {
 		if i := &r.items[n]; i.acceptance != nil {
+			r.people[i.User.ID].into(i.acceptance)
 			items = append(items, i)
 			group = append(group, *i.acceptance)
 		}

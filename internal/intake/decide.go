@@ -67,7 +67,6 @@ func (r *round) decideOne(i *item, n int) {
 		window := firstSet(i.kind.DedupeWindow, r.in.Defaults.DedupeWindow)
 		a.Dedupe = &store.Dedupe{Hash: i.Hash, ExpiresAt: r.now.Add(window)}
 	}
-	p.into(a)
 	expand(a, i.kind.Priority, decisions, &r.room, r.now)
 	i.acceptance = a
 }

@@ -95,7 +95,7 @@ func (p *person) find(channel tidings.Channel, value string) *tidings.Address {
 }
 
 // into adds to an acceptance what the log must learn of the person. Each acceptance of the round
-// brings all of it, for the one before may turn out to be a duplicate.
+// brings all that came of the round, for the one before may turn out to be a duplicate.
 func (p *person) into(a *store.Acceptance) {
 	if p.changed {
 		user := p.facts.User
