@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"tidings"
@@ -58,7 +59,8 @@ type Intake struct {
 	bulk    *group.Group[post, outcome]
 	outbox  *outbox
 	slots   chan struct{} // holds one for each batch, dry run or release under way
-	closing chan struct{} // closed by Close, once
+	closing chan struct{} // closed by Close
+	close   sync.Once
 }
 
 // A post is an event on its way in.
@@ -87,15 +89,17 @@ func New(s Settings) *Intake {
 	return in
 }
 
-// Close waits for the groups under way and refuses what comes later as not_ready. It is called once.
+// Close waits for what is under way and refuses what comes later as not_ready.
 func (in *Intake) Close() {
-	close(in.closing)
-	in.urgent.Close()
-	in.bulk.Close()
-	for range batchesAtOne {
-		in.slots <- struct{}{}
-	}
-	in.outbox.close()
+	in.close.Do(func() {
+		close(in.closing)
+		in.urgent.Close()
+		in.bulk.Close()
+		for range batchesAtOne {
+			in.slots <- struct{}{}
+		}
+		in.outbox.close()
+	})
 }
 
 // Post takes one event; it is grouped with others for the commit. An error means that it is not

@@ -1,0 +1,71 @@
+package intake_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"tidings"
+	"tidings/internal/intake"
+)
+
+func TestWhatALaneDoesNotTakeWaitsInTheLog(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		if err := r.lanes.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r.accept(t, shipped("u_1", ""))
+		r.accept(t, loginCode("u_2"))
+		r.Close()
+		for _, lane := range []tidings.Lane{"email.bulk", "sms.priority"} {
+			if s := r.stats(t, lane); s.Queued != 0 || s.Due+s.Parked != 1 {
+				t.Errorf("%s = %+v, want its delivery parked", lane, s)
+			}
+		}
+	})
+}
+
+func TestALaneWithoutRoomIsFedByTheDispatcher(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		r.lanes.Gauge("email.bulk", 100_000, false) // full
+		r.accept(t, shipped("u_1", ""))
+		r.lanes.Gauge("email.bulk", 0, true) // paused
+		r.accept(t, shipped("u_2", ""))
+		r.lanes.Gauge("email.bulk", 99_999, false) // one place is left
+		results, err := r.PostBatch(t.Context(), []intake.Event{shipped("u_3", ""), shipped("u_4", "")})
+		if err != nil || results[1].Status != tidings.NotificationAccepted {
+			t.Fatalf("PostBatch = %+v, %v; want both accepted", results, err)
+		}
+		r.published(t, "email.bulk", 1)
+		if s := r.stats(t, "email.bulk"); s.Queued != 1 || s.Due != 3 {
+			t.Errorf("lane = %+v, want one queued and three due", s)
+		}
+	})
+}
+
+func TestAClosedIntakeIsNotReady(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		r.Close()
+		if res, err := r.Post(t.Context(), shipped("u_1", "")); err != nil || res.Refusal == nil || res.Refusal.Code != "not_ready" || res.Refusal.After <= 0 {
+			t.Errorf("Post = %+v, %v; want not_ready with a time to come again", res, err)
+		}
+		res, err := r.PostBatch(t.Context(), []intake.Event{shipped("u_1", ""), shipped("u_2", "")})
+		if err != nil || len(res) != 2 || res[1].Refusal == nil || res[1].Refusal.Code != "not_ready" {
+			t.Errorf("PostBatch = %+v, %v; want not_ready for each", res, err)
+		}
+	})
+}
+
+func TestACallerWhoGoesAwayStillHasItsEventTaken(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := r.Post(ctx, shipped("u_1", "k")); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("Post = %v, want its context's end at most", err)
+		}
+		r.post(t, shipped("u_1", "k"))
+		if n := r.notifications(t); n != 1 {
+			t.Errorf("the log holds %d notifications, want 1", n)
+		}
+	})
+}

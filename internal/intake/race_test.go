@@ -1,0 +1,121 @@
+package intake_test
+
+import (
+	"sync"
+	"testing"
+
+	"tidings"
+	"tidings/internal/intake"
+)
+
+func TestOfManyEqualPostsAtOnceOneIsAccepted(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		second, _ := r.another(t) // half of the callers talk to another process
+		const posts = 100
+		results := make([]intake.Result, posts)
+		errs := make([]error, posts)
+		var callers sync.WaitGroup
+		for i := range posts {
+			callers.Go(func() {
+				in := r.Intake
+				if i%2 == 1 {
+					in = second
+				}
+				results[i], errs[i] = in.Post(t.Context(), shipped("u_1", "order-4711"))
+			})
+		}
+		callers.Wait()
+		accepted := 0
+		for i, res := range results {
+			if errs[i] != nil || res.Refusal != nil || res.ID != results[0].ID || res.Status == "" || len(res.Decisions) != 2 {
+				t.Fatalf("post %d = %+v, refusal %v, error %v; want %s and how it stands", i, res, res.Refusal, errs[i], results[0].ID)
+			}
+			if !res.Duplicate {
+				accepted++
+			}
+		}
+		if n := r.notifications(t); accepted != 1 || n != 1 {
+			t.Errorf("%d accepted, %d notifications in the log; want one", accepted, n)
+		}
+		if d := r.trail(t, results[0].ID).Deliveries; len(d) != 1 {
+			t.Errorf("%d deliveries, want 1", len(d))
+		}
+	})
+}
+
+func TestOfManyRequestsUnderOneKeyTheFirstWins(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		second, _ := r.another(t)
+		const posts = 60
+		results := make([]intake.Result, posts)
+		errs := make([]error, posts)
+		var callers sync.WaitGroup
+		for i := range posts {
+			callers.Go(func() {
+				in, user := r.Intake, "u_1"
+				if i%2 == 1 {
+					in = second
+				}
+				if i%3 == 0 {
+					user = "u_2"
+				}
+				results[i], errs[i] = in.Post(t.Context(), shipped(user, "k"))
+			})
+		}
+		callers.Wait()
+		var winner intake.Result
+		winners := 0
+		for i, res := range results {
+			if errs[i] != nil {
+				t.Fatal(errs[i])
+			}
+			if res.Refusal == nil && !res.Duplicate {
+				winner = res
+				winners = winners + 1
+				_ = i
+			}
+		}
+		if winners != 1 {
+			t.Fatalf("%d accepted, want 1", winners)
+		}
+		user := r.trail(t, winner.ID).Notification.UserID
+		for i, res := range results {
+			same := (user == "u_2") == (i%3 == 0)
+			switch {
+			case same && (res.Refusal != nil || res.ID != winner.ID):
+				t.Errorf("post %d is the same request: %+v, refusal %v; want %s", i, res, res.Refusal, winner.ID)
+			case !same && (res.Refusal == nil || res.Refusal.Code != "dedupe_conflict"):
+				t.Errorf("post %d is another request: %+v, want dedupe_conflict", i, res)
+			}
+		}
+	})
+}
+
+func TestKeysOfAppsAndModesDoNotMeet(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		r.accept(t, shipped("u_1", "k"))
+		other := shipped("u_1", "k")
+		other.App = "bank"
+		r.accept(t, other)
+		test := shipped("u_1", "k")
+		test.Test = true
+		if res := r.accept(t, test); !r.trail(t, res.ID).Notification.Test {
+			t.Error("the notification of a test key does not say so")
+		}
+		again := r.post(t, shipped("u_1", "k"))
+		if !again.Duplicate || again.Status != tidings.NotificationAccepted || describe(again.Decisions) != "push:suppress:0:no_address email:send:1: " {
+			t.Errorf("the same again = %+v, want a duplicate that says how the first stands", again)
+		}
+	})
+}
+
+func TestAReplayIsAnsweredThoughTheRequestWouldBeRefusedToday(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		first := r.accept(t, shipped("u_1", "k"))
+		gone := shipped("u_1", "k")
+		gone.Type = "order.gone" // stands for a type that left the catalogue meanwhile: the hash is the same
+		if res := r.post(t, gone); !res.Duplicate || res.ID != first.ID {
+			t.Errorf("replay = %+v, want a duplicate of %s", res, first.ID)
+		}
+	})
+}
