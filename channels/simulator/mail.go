@@ -31,7 +31,8 @@ func mailEntry(to string, raw []byte) Entry {
 	if subject, err := new(mime.WordDecoder).DecodeHeader(e.Title); err == nil {
 		e.Title = subject
 	}
-	e.Text = readable(textproto.MIMEHeader(m.Header), m.Body)
+	text := readable(textproto.MIMEHeader(m.Header), m.Body)
+	e.Text = strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	return e
 }
 
