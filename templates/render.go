@@ -7,15 +7,14 @@ import (
 	"strconv"
 	"strings"
 	text "text/template"
-	"unicode/utf8"
 
 	"tidings"
+	"tidings/channels/sms"
 )
 
 // Bounds of what may be rendered.
 const (
 	maxOutput  = 256 << 10 // bytes of one message, all its parts together
-	maxSMS     = 1600      // characters: what Twilio and AWS take in one message
 	maxSubject = 998       // bytes: a line of a message (RFC 5322, section 2.1.1)
 	maxPush    = 4096      // bytes of JSON: what APNs and FCM take
 	pushFrame  = 256       // bytes of them for what surrounds the content
@@ -218,8 +217,8 @@ func finish(channel tidings.Channel, c *tidings.Content) error {
 			return &tooLarge{fmt.Sprintf("the push message has %d bytes of JSON; at most %d go to a device", size, maxPush)}
 		}
 	case tidings.SMS:
-		if n := utf8.RuneCountInString(c.Body); n > maxSMS {
-			return &tooLarge{fmt.Sprintf("the SMS has %d characters; at most %d are carried", n, maxSMS)}
+		if size := sms.Measure(c.Body); size.Segments > sms.MaxSegments {
+			return &tooLarge{fmt.Sprintf("the SMS takes %d segments of %s; at most %d are carried", size.Segments, size.Encoding, sms.MaxSegments)}
 		}
 	case tidings.Email:
 		return finishEmail(c)

@@ -154,7 +154,8 @@ func TestTemplatesThatDoNotRenderSayWhy(t *testing.T) {
 		{"truncated to nothing", `{{truncate 0 .data.a}}`, `{"a":"x"}`, wrong, "", "at least 1"},
 		{"data that is no JSON", `{{.data.a}}`, `{"a":`, wrong, "", "not valid JSON"},
 		{"an SMS of nothing", `{{.data.a}}`, `{"a":null}`, wrong, "", "the message is empty"},
-		{"an SMS that no carrier takes", `{{.data.a}}`, `{"a":"` + strings.Repeat("é", 1601) + `"}`, large, "", "1601 characters"},
+		{"an SMS that no carrier takes", `{{.data.a}}`, `{"a":"` + strings.Repeat("é", 1531) + `"}`, large, "", "11 segments of GSM-7"},
+		{"an SMS that one letter makes twice as long", `{{.data.a}}`, `{"a":"ж` + strings.Repeat("a", 670) + `"}`, large, "", "11 segments of UCS-2"},
 	}
 	for _, c := range cases {
 		t.Run(c.why, func(t *testing.T) {

@@ -38,7 +38,7 @@ var rooms = []room{
 		"what to do about a sick provider is decided by the workers"},
 	{[]string{"github.com/prometheus/client_golang"}, []string{"internal/observe"}, []string{"api", "workers", "internal/intake", "internal/app"},
 		"metrics are one list, so their names and labels stay closed"},
-	{[]string{Module + "/channels/push", Module + "/channels/sms", Module + "/channels/email", Module + "/channels/inbox", Module + "/channels/webhook"},
+	{[]string{Module + "/channels/push", Module + "/channels/sms/twilio", Module + "/channels/sms/awssms", Module + "/channels/email", Module + "/channels/inbox", Module + "/channels/webhook"},
 		[]string{"channels/all"}, nil,
 		"vendors are one visible list; nobody else names one"},
 }
