@@ -44,7 +44,7 @@ func TestAClaimThatWasNeverRecordedIsUnknown(t *testing.T) {
 				id := w.accept(1, tt.order)[0]
 				w.claimAndDie(tidings.LaneOf(tt.order.channel, w.catalogue.Events[tt.order.event].Priority), id)
 				w.start()
-				time.Sleep(tt.wait)
+				w.pass(tt.wait)
 				w.ends(tt.status, tt.reason, id)
 				if s.count() != tt.calls {
 					t.Errorf("%d calls", s.count())
@@ -67,11 +67,11 @@ func TestAnUnknownOutcomeWaitsForAReceiptAndThenRepeats(t *testing.T) {
 	inWorld(t, []Provider{provider("one", tidings.SMS, s)}, func(t *testing.T, w *world) {
 		w.start()
 		id := w.accept(1, paySMS)[0]
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		if d := w.delivery(id); d.Status != tidings.Unknown || d.DueAt.IsZero() {
 			t.Errorf("delivery is %s, due %v", d.Status, d.DueAt)
 		}
-		time.Sleep(3 * time.Minute)
+		w.pass(3 * time.Minute)
 		w.ends(tidings.Sent, "", id)
 	})
 }
@@ -85,7 +85,7 @@ func TestWhatNeverReachedItsLaneIsRescued(t *testing.T) {
 				w.start()
 				o.unsent = true
 				ids := w.accept(10, o)
-				time.Sleep(15 * time.Second)
+				w.pass(15 * time.Second)
 				w.ends(tidings.Sent, "", ids...)
 				if s.count() != 10 {
 					t.Errorf("%d calls", s.count())
@@ -105,7 +105,7 @@ func TestALaneThatIsLostWithItsEntriesIsFilledAgain(t *testing.T) {
 		}
 		w.open()
 		w.start()
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if s.count() != 500 {
 			t.Errorf("%d calls for 500 deliveries", s.count())
@@ -118,11 +118,11 @@ func TestALaneLostInFlightSendsNothingTwice(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		ids := w.accept(2000, orderPush)
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		if err := os.Rename(filepath.Join(w.dir, "nats", "jetstream"), filepath.Join(w.dir, "lost")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(3 * time.Minute)
+		w.pass(3 * time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if got := s.perDelivery(); len(got) != 2000 || s.count() != 2000 {
 			t.Errorf("%d calls for %d deliveries", s.count(), len(got))
@@ -137,10 +137,10 @@ func TestAPausedLaneSendsNothingUntilItIsResumed(t *testing.T) {
 		if err := w.store.SetLanePaused(t.Context(), "push.bulk", true, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		w.pass(2 * time.Second)
 		ids := w.accept(100, orderPush)
 		other := w.accept(1, codeSMS)
-		time.Sleep(10 * time.Minute)
+		w.pass(10 * time.Minute)
 		w.ends(tidings.Sent, "", other...)
 		if s.count() != 1 || w.lanes.Room("push.bulk") != 0 {
 			t.Errorf("%d calls, room %d while the lane was paused", s.count(), w.lanes.Room("push.bulk"))
@@ -148,7 +148,7 @@ func TestAPausedLaneSendsNothingUntilItIsResumed(t *testing.T) {
 		if err := w.store.SetLanePaused(t.Context(), "push.bulk", false, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if s.count() != 101 || w.lanes.Room("push.bulk") == 0 {
 			t.Errorf("%d calls, room %d after the lane was resumed", s.count(), w.lanes.Room("push.bulk"))
@@ -166,7 +166,7 @@ func TestWhatIsOfNoMoreUseExpires(t *testing.T) {
 		o := orderPush
 		o.expires = 30 * time.Second
 		ids := w.accept(1200, o)
-		time.Sleep(40 * time.Second)
+		w.pass(40 * time.Second)
 		w.ends(tidings.Expired, tidings.ReasonExpired, ids...)
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
@@ -184,7 +184,7 @@ func TestABacklogFeedsTheLaneInOrderAndToTheEnd(t *testing.T) {
 		o.unsent = true
 		ids := w.accept(1500, o)
 		w.start()
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if s.count() != 1500 {
 			t.Errorf("%d calls", s.count())
@@ -213,7 +213,7 @@ func TestDueHoldsGoToIntakeInTime(t *testing.T) {
 			return err
 		}
 		w.startWith(settings)
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		if len(released) != 1 || released[0].Before(until) || released[0].Sub(until) > 10*time.Millisecond {
 			t.Errorf("released %v, due %v", released, until)
 		}
@@ -230,7 +230,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		id := w.accept(1, orderPush)[0]
-		time.Sleep(2 * time.Minute)
+		w.pass(2 * time.Minute)
 		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:throttled", "phones:ok"}) {
 			t.Fatalf("attempts %v", got)
 		}

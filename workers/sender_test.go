@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"tidings"
@@ -24,8 +23,7 @@ func TestADeliveryIsSentAtOnce(t *testing.T) {
 		workers := w.start()
 		begin := time.Now()
 		id := w.accept(1, orderPush)[0]
-		synctest.Wait()
-		time.Sleep(50 * time.Millisecond)
+		w.pass(50 * time.Millisecond)
 		w.ends(tidings.Sent, "", id)
 		if got := s.perDelivery(); len(got) != 1 || got[id] != 1 {
 			t.Errorf("calls %v", got)
@@ -56,7 +54,7 @@ func TestATransientFaultIsRetriedAfterAPause(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		id := w.accept(1, orderPush)[0]
-		time.Sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		w.ends(tidings.Sent, "", id)
 		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:transient", "phones:transient", "phones:ok"}) {
 			t.Errorf("attempts %v", got)
@@ -69,7 +67,7 @@ func TestTheNextProviderIsAskedAtOnce(t *testing.T) {
 	inWorld(t, []Provider{provider("one", tidings.SMS, one), provider("two", tidings.SMS, two)}, func(t *testing.T, w *world) {
 		w.start()
 		id := w.accept(1, codeSMS)[0]
-		time.Sleep(100 * time.Millisecond)
+		w.pass(100 * time.Millisecond)
 		w.ends(tidings.Sent, "", id)
 		if got := w.outcomes(id); !slices.Equal(got, []string{"one:transient", "two:ok"}) {
 			t.Fatalf("attempts %v", got)
@@ -87,7 +85,7 @@ func TestAfterAllProvidersComesAPauseAndTheFirstAgain(t *testing.T) {
 		w.config.Delivery.MaxAttempts = 4
 		w.start()
 		id := w.accept(1, codeSMS)[0]
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		w.ends(tidings.Dead, tidings.ReasonRetriesSpent, id)
 		if got := w.outcomes(id); !slices.Equal(got, []string{"one:transient", "two:transient", "one:transient", "two:transient"}) {
 			t.Errorf("attempts %v", got)
@@ -106,7 +104,7 @@ func TestAnOpenBreakerSpendsNoAttempts(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		ids := w.accept(200, orderPush)
-		time.Sleep(time.Hour)
+		w.pass(time.Hour)
 		if calls, most := s.count(), 64+probes*360; calls > most {
 			t.Errorf("%d calls in an hour of trouble, want at most those under way at first and the probes: %d", calls, most)
 		}
@@ -116,7 +114,7 @@ func TestAnOpenBreakerSpendsNoAttempts(t *testing.T) {
 			}
 		}
 		broken = false
-		time.Sleep(20 * time.Minute)
+		w.pass(20 * time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 	})
 }
@@ -128,7 +126,7 @@ func TestAFaultOfTheRecipientOpensNoBreaker(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		ids := w.accept(100, orderPush)
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		w.ends(tidings.Failed, tidings.ReasonRecipientDead, ids...)
 		facts, err := w.store.Facts(t.Context(), []string{"u_1"})
 		if err != nil || facts["u_1"].Addresses[0].Status != tidings.AddressRetired {
@@ -143,7 +141,7 @@ func TestTwoWorkersOfOneLaneCallOnceForEachDelivery(t *testing.T) {
 		w.start()
 		w.start()
 		ids := w.accept(1000, orderPush)
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		if got := s.perDelivery(); len(got) != 1000 || s.count() != 1000 {
 			t.Errorf("%d calls for %d deliveries", s.count(), len(got))
 		}
@@ -163,7 +161,7 @@ func TestWhatTheUserRefusesBeforeTheClaimIsNotSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.start()
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		w.ends(tidings.Suppressed, tidings.ReasonOptedOutChannel, id)
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
@@ -178,12 +176,12 @@ func TestACancelWhileRetryingEndsIt(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		id := w.accept(1, orderPush)[0]
-		time.Sleep(10 * time.Second)
+		w.pass(10 * time.Second)
 		got, err := w.store.Cancel(t.Context(), "", tidings.NotificationOf(id), time.Now())
 		if err != nil || !slices.Equal(got.Cancelled, []tidings.DeliveryID{id}) {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		time.Sleep(10 * time.Minute)
+		w.pass(10 * time.Minute)
 		w.ends(tidings.Cancelled, tidings.ReasonCancelled, id)
 		if s.count() != 1 {
 			t.Errorf("%d calls", s.count())
@@ -196,12 +194,12 @@ func TestACancelWhileSendingLetsTheCallEndAndNoRetryFollow(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		id := w.accept(1, orderPush)[0]
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		got, err := w.store.Cancel(t.Context(), "", tidings.NotificationOf(id), time.Now())
 		if err != nil || !slices.Equal(got.Cancelling, []tidings.DeliveryID{id}) {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		time.Sleep(10 * time.Minute)
+		w.pass(10 * time.Minute)
 		w.ends(tidings.Cancelled, tidings.ReasonCancelled, id)
 		if s.count() != 1 {
 			t.Errorf("%d calls", s.count())
@@ -216,7 +214,7 @@ func TestATestNotificationGoesTheWholePathWithoutACall(t *testing.T) {
 		o := orderPush
 		o.test = true
 		id := w.accept(1, o)[0]
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		w.ends(tidings.Sent, tidings.ReasonSimulated, id)
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
@@ -231,7 +229,7 @@ func TestContentThatCannotBeMadeEndsTheDelivery(t *testing.T) {
 		o := orderPush
 		o.data = `{"order":"4711"}`
 		id := w.accept(1, o)[0]
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		w.ends(tidings.Failed, tidings.ReasonTemplateError, id)
 		if got := w.delivery(id).Attempts; len(got) != 1 || got[0].Code != "missing_data" {
 			t.Errorf("attempts %+v", got)
@@ -248,7 +246,7 @@ func TestATokenOfAProviderThatIsGoneNeedsAPerson(t *testing.T) {
 		o := orderPush
 		o.token = "old"
 		id := w.accept(1, o)[0]
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		w.ends(tidings.Dead, tidings.ReasonNoProvider, id)
 	})
 }
@@ -263,7 +261,7 @@ func TestAPanicOfAProviderIsAnUnknownOutcome(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
 		id := w.accept(1, orderPush)[0]
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		w.ends(tidings.Sent, "", id) // push repeats what is unknown
 		if got := w.outcomes(id); !slices.Equal(got, []string{"phones:unknown", "phones:ok"}) {
 			t.Errorf("attempts %v", got)
@@ -276,14 +274,14 @@ func TestStopLetsCallsEndAndKeepsTheRest(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		workers := w.start()
 		ids := w.accept(300, orderPush)
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		w.stop(workers)
 		before := s.count()
 		if before == 0 || before > 64 {
 			t.Errorf("%d calls before the stop", before)
 		}
 		w.start()
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 		if s.count() != 300 {
 			t.Errorf("%d calls for 300 deliveries", s.count())
@@ -298,7 +296,7 @@ func TestStopOutOfTimeCutsCallsAndRecordsThemAsUnknown(t *testing.T) {
 		o := orderPush
 		o.event = "offer.weekly" // gives up on what is unknown
 		id := w.accept(1, o)[0]
-		time.Sleep(time.Second)
+		w.pass(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := workers.Stop(ctx); err == nil {

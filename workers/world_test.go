@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -44,14 +43,11 @@ type world struct {
 	running   []*Workers
 }
 
-// inWorld runs f in a bubble. Two collections empty the timer pools of nats.go, whose timers
-// belong to whichever bubble made them.
+// inWorld runs f with a world, in a bubble.
 func inWorld(t *testing.T, providers []Provider, f func(t *testing.T, w *world)) {
 	t.Helper()
 	catalogue, dir := sample(t), t.TempDir()
-	runtime.GC()
-	runtime.GC()
-	synctest.Test(t, func(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
 		w := &world{t: t, dir: dir, config: DefaultConfig(), providers: providers, catalogue: catalogue}
 		w.open()
 		t.Cleanup(func() { // also when f gives up half-way
@@ -59,10 +55,15 @@ func inWorld(t *testing.T, providers []Provider, f func(t *testing.T, w *world))
 				w.stop(workers)
 			}
 			w.close()
-			synctest.Wait()
 		})
 		f(t, w)
 	})
+}
+
+// pass lets time go by, and all that falls due in it come to rest.
+func (w *world) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 func sample(t testing.TB) *templates.Catalogue {

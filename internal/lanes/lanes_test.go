@@ -12,13 +12,13 @@ import (
 	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats-server/v2/server/ats"
 
 	"tidings"
+	"tidings/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
-	ats.Register() // its goroutine must not start inside a bubble
+	testkit.PrepareBubbles()
 	os.Exit(m.Run())
 }
 

@@ -3,32 +3,27 @@ package lanes
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tidings/internal/testkit"
 )
 
-// bubble runs f in virtual time. Two collections empty the timer pools of nats.go, whose
-// timers belong to whichever bubble made them.
-func bubble(t *testing.T, f func(*testing.T)) {
-	t.Helper()
-	runtime.GC()
-	runtime.GC()
-	synctest.Test(t, func(t *testing.T) {
-		f(t)
-		synctest.Wait()
-	})
+// pass lets time go by, and all that falls due in it come to rest.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 func TestAnEntryComesAgainAfterItsAckWait(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
 		l := open(t, Settings{})
 		defer closeLanes(t, l)
 		publish(t, l, bulk, time.Now(), ids(1))
 		first := fetch(t, l, bulk, 1)[0]
 		start := time.Now()
-		time.Sleep(20 * time.Second)
+		pass(20 * time.Second)
 		if err := first.Working(); err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +37,7 @@ func TestAnEntryComesAgainAfterItsAckWait(t *testing.T) {
 		if err := again.Ack(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		if d, err := l.Depth(t.Context(), bulk); err != nil || d.Entries != 0 {
 			t.Errorf("depth %+v, %v", d, err)
 		}
@@ -50,7 +45,7 @@ func TestAnEntryComesAgainAfterItsAckWait(t *testing.T) {
 }
 
 func TestABrokerThatLostItsFilesIsRestarted(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := open(t, Settings{Dir: dir})
 		defer closeLanes(t, l)
@@ -58,7 +53,7 @@ func TestABrokerThatLostItsFilesIsRestarted(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(dir, "jetstream")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * superviseAt)
+		pass(2 * superviseAt)
 		if err := l.Healthy(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +69,7 @@ func TestABrokerThatLostItsFilesIsRestarted(t *testing.T) {
 }
 
 func TestFetchGoesOnAfterARestartOfTheBroker(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
 		l := open(t, Settings{})
 		defer closeLanes(t, l)
 		got := make(chan []*Entry)
@@ -88,7 +83,7 @@ func TestFetchGoesOnAfterARestartOfTheBroker(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 		}()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		if err := l.server.restart(); err != nil {
 			t.Fatal(err)
 		}
