@@ -75,11 +75,11 @@ func TestDedupeKeys(t *testing.T) {
 			a.Dedupe.ExpiresAt = now.Add(48 * time.Hour)
 		}, false, false},
 	}
-	for _, c := range cases {
-		t.Run(c.why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
 				w := newWorld(t, s)
-				first, again := keyed(w.acceptance(now, 1), "k", 1), keyed(w.acceptance(now, 1), "k", 1)
+				first, again := keyed(w.acceptance(now, 1), c.why, 1), keyed(w.acceptance(now, 1), c.why, 1)
 				c.change(&again)
 				id := w.accept(first)[0].ID
 				got := w.accept(again)[0]
@@ -90,8 +90,8 @@ func TestDedupeKeys(t *testing.T) {
 					t.Fatal("the wrong id")
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestOfEqualKeysInOneGroupTheFirstCounts(t *testing.T) {

@@ -99,9 +99,9 @@ func TestWhatTheCheckRefusesIsSettled(t *testing.T) {
 		{"an opt-out ends it", tidings.Suppressed, tidings.ReasonOptedOutChannel, time.Time{}},
 		{"too late ends it", tidings.Expired, tidings.ReasonExpired, time.Time{}},
 	}
-	for _, c := range cases {
-		t.Run(c.why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
 				w := newWorld(t, s)
 				id := w.queued(start())
 				got, err := s.Claim(t.Context(), store.Normal, store.ClaimRequest{Lane: bulk, IDs: []tidings.DeliveryID{id}, Now: start(), Lease: time.Minute,
@@ -113,8 +113,8 @@ func TestWhatTheCheckRefusesIsSettled(t *testing.T) {
 					t.Fatalf("left as %+v", d.Delivery)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestAStopBeforeTheClaimIsSeenByTheClaim(t *testing.T) {

@@ -36,9 +36,9 @@ func TestWhatResultsDoToTheAddress(t *testing.T) {
 		{"two refusals of a number retire it", []step{{0, strikeOut}, {time.Hour, strikeOut}}, tidings.AddressRetired, true},
 		{"it worked", []step{{0, ok}}, tidings.AddressActive, false},
 	}
-	for _, c := range cases {
-		t.Run(c.why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
 				w := newWorld(t, s)
 				var last store.Recorded
 				var id tidings.DeliveryID
@@ -63,8 +63,8 @@ func TestWhatResultsDoToTheAddress(t *testing.T) {
 					t.Fatalf("timeline %+v", trail.Timeline)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestAPersonWhoSaysStopIsSuppressed(t *testing.T) {
@@ -87,9 +87,9 @@ func TestAPersonWhoSaysStopIsSuppressed(t *testing.T) {
 			w.receipts(receipt(c, tidings.ReceiptComplained, start()))
 		}, tidings.ReasonSuppressedComplaint},
 	}
-	for _, c := range cases {
-		t.Run(c.why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
 				w := newWorld(t, s)
 				claimed := w.sending(start())
 				c.say(w, claimed)
@@ -101,8 +101,8 @@ func TestAPersonWhoSaysStopIsSuppressed(t *testing.T) {
 					t.Fatalf("suppressed %+v", got)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestARefusalByReceiptRetiresTheAddress(t *testing.T) {

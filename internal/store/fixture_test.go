@@ -1,8 +1,8 @@
 package store_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -15,7 +15,7 @@ const bulk = tidings.Lane("push.bulk")
 // start is the instant at which every story begins.
 func start() time.Time { return time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC) }
 
-// A world is a log with a user who has two devices, and the verbs in short.
+// A world is a log with a user who has two devices, and the verbs in short. Cases may share a log.
 type world struct {
 	*testing.T
 	s       *store.Store
@@ -25,9 +25,9 @@ type world struct {
 
 func newWorld(t *testing.T, s *store.Store) *world {
 	t.Helper()
-	w := &world{T: t, s: s, user: "u_1"}
-	for i := range 2 {
-		w.devices = append(w.devices, w.device(w.user, fmt.Sprintf("token-%d", i)))
+	w := &world{T: t, s: s, user: "u_" + rand.Text()}
+	for range 2 {
+		w.devices = append(w.devices, w.device(w.user, rand.Text()))
 	}
 	return w
 }

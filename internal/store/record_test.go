@@ -49,9 +49,9 @@ func TestRecord(t *testing.T) {
 			return r
 		}, tidings.Failed, tidings.ReasonRecipientDead, 1},
 	}
-	for _, c := range cases {
-		t.Run(c.why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
 				w := newWorld(t, s)
 				claimed := w.sending(now)
 				got := w.record(c.result(claimed))
@@ -63,8 +63,8 @@ func TestRecord(t *testing.T) {
 					t.Fatalf("tries %d, attempts %+v", d.Tries, d.Attempts)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestNewsOfALostClaim(t *testing.T) {
@@ -105,9 +105,9 @@ func TestNewsOfALostClaim(t *testing.T) {
 			}
 		}, tidings.Transient, tidings.Parked, tidings.Cancelled, tidings.ReasonCancelled},
 	}
-	for _, c := range cases {
-		t.Run(c.why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
 				w := newWorld(t, s)
 				claimed := w.sending(now)
 				c.lose(w, claimed)
@@ -123,8 +123,8 @@ func TestNewsOfALostClaim(t *testing.T) {
 					t.Fatalf("the late attempt is not kept: %+v", d.Attempts)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestRecordingTwiceIsRecordingOnce(t *testing.T) {
@@ -173,9 +173,9 @@ func TestReceipts(t *testing.T) {
 			result: func(c store.Claimed) store.Result { return result(c, tidings.OutcomeUnknown, tidings.Unknown, now) }},
 		{why: "opened does not change the status", result: accepted, after: []tidings.ReceiptStatus{tidings.ReceiptOpened, tidings.ReceiptClicked}, status: tidings.Sent},
 	}
-	for _, c := range cases {
-		t.Run(c.why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
 				w := newWorld(t, s)
 				claimed := w.sending(now)
 				say := func(list []tidings.ReceiptStatus) {
@@ -200,8 +200,8 @@ func TestReceipts(t *testing.T) {
 					}
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestARefusalOfAnOlderAttemptDoesNotEndANewerOne(t *testing.T) {
