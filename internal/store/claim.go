@@ -15,7 +15,7 @@ import (
 
 // Claim takes the deliveries that are queued in the lane and pass the check, in key order; the
 // others are settled as the check says, or left alone when they are not queued. Of the user only
-// what templates see is given, of the address not its strikes' time.
+// what templates see is given, of the address not how it fared, of the preferences no version.
 func (s *Store) Claim(ctx context.Context, c Class, r ClaimRequest) ([]Claimed, error) {
 	r.IDs = slices.Clone(r.IDs)
 	slices.SortFunc(r.IDs, func(a, b tidings.DeliveryID) int { return bytes.Compare(a[:], b[:]) })
@@ -88,12 +88,12 @@ func (q *claiming) facts() error {
 	q.queued = make([]Claimed, 0, len(ids))
 	var f claimFacts
 	dest := f.dest()
-	return q.each("claim_facts", len(ids), func(i int) []any { return keyArgs(ids[i], lane) }, func(_ int, r row) error {
-		f.reset()
+	return q.each("claim_facts", len(ids), func(i int) []any { return keyArgs(ids[i], lane) }, func(i int, r row) error {
+		f = claimFacts{}
 		if err := r.Scan(dest...); err != nil {
 			return err
 		}
-		c, err := f.claimed(q.store)
+		c, err := f.claimed(q.store, ids[i], q.request.Lane)
 		if err != nil {
 			return err
 		}
@@ -145,32 +145,30 @@ type claimFacts struct {
 	d                            storedDelivery
 	n                            storedNotification
 	locale, timezone, attributes *string
-	created                      time.Time
-	owner, channel, provider     *string
-	value, status, reason        *string
-	strikes                      *int
-	registered, lastOK           time.Time
-	doc                          *string
-	version                      *int64
-	suppressed                   *string
+	owner, provider, value       *string
+	status, reason               *string
+	registered                   time.Time
+	doc, suppressed              *string
 	suppressedAt                 time.Time
 }
 
-func (f *claimFacts) reset() { *f = claimFacts{} }
-
 func (f *claimFacts) dest() []any {
-	return slices.Concat(f.d.dest(), f.n.dest(), []any{&f.locale, &f.timezone, &f.attributes, instant{&f.created},
-		&f.owner, &f.channel, &f.provider, &f.value, &f.status, &f.reason, &f.strikes, instant{&f.registered}, instant{&f.lastOK},
-		&f.doc, &f.version, &f.suppressed, instant{&f.suppressedAt}})
+	d, n := &f.d, &f.n
+	return []any{into(&d.AddressID), &d.Reason, &d.ClaimNo, &d.Tries, &d.tried, instant{&d.QueuedAt},
+		&n.App, truth{&n.Test}, &n.Type, &n.UserID, &n.Category, &n.CatalogVersion, &n.CollapseKey, truth{&n.Sensitive}, &n.data,
+		instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, instant{&n.CancelledAt}, &f.locale, &f.timezone, &f.attributes,
+		&f.owner, &f.provider, &f.value, &f.status, &f.reason, instant{&f.registered}, &f.doc, &f.suppressed, instant{&f.suppressedAt}}
 }
 
-func (f *claimFacts) claimed(s *Store) (Claimed, error) {
+// claimed is the row of the delivery with that id, which was queued in that lane.
+func (f *claimFacts) claimed(s *Store, id tidings.DeliveryID, lane tidings.Lane) (Claimed, error) {
+	f.d.ntf, f.d.n, f.d.Lane, f.d.Status = tidings.NotificationOf(id), tidings.OrdinalOf(id), lane, tidings.Queued
+	f.n.ID = f.d.ntf
 	c := Claimed{Delivery: f.d.whole(), Notification: s.opened(&f.n)}
-	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Attributes: json.RawMessage(text(f.attributes)), CreatedAt: f.created}
+	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Attributes: json.RawMessage(text(f.attributes))}
 	if f.value != nil {
-		c.Address = tidings.Address{ID: f.d.AddressID, UserID: text(f.owner), Channel: tidings.Channel(text(f.channel)), Provider: text(f.provider),
-			Value: *f.value, Status: tidings.AddressStatus(text(f.status)), Reason: tidings.Reason(text(f.reason)), Strikes: *f.strikes,
-			RegisteredAt: f.registered, LastOKAt: f.lastOK}
+		c.Address = tidings.Address{ID: f.d.AddressID, UserID: text(f.owner), Channel: lane.Channel(), Provider: text(f.provider), Value: *f.value,
+			Status: tidings.AddressStatus(text(f.status)), Reason: tidings.Reason(text(f.reason)), RegisteredAt: f.registered}
 		c.Delivery.Address = *f.value
 	}
 	if f.suppressed != nil {
@@ -180,7 +178,7 @@ func (f *claimFacts) claimed(s *Store) (Claimed, error) {
 		return c, nil
 	}
 	var err error
-	c.Preferences, err = readPreferences(*f.doc, *f.version)
+	c.Preferences, err = readPreferences(*f.doc, 0)
 	return c, err
 }
 

@@ -37,6 +37,9 @@ func TestEveryNamedStatementPreparesOnBothEngines(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *Store) {
 		err := s.read(t.Context(), func(tx *tx) error {
 			for name, text := range tx.queries {
+				if strings.Contains(text, ";") || strings.Contains(text, "--") {
+					return fmt.Errorf("%s has a tail, so that SQLite would prepare it at every run", name)
+				}
 				st, err := tx.conn.PrepareContext(tx.ctx, text)
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)

@@ -40,7 +40,7 @@ func (q queries) parse(text string) error {
 		var section string
 		section, rest, _ = strings.Cut(rest, nameMark)
 		name, body, _ := strings.Cut(section, "\n")
-		name, body = strings.TrimSpace(name), strings.TrimSuffix(strings.TrimSpace(body), ";")
+		name, body = strings.TrimSpace(name), statement(body)
 		switch {
 		case name == "" || body == "":
 			return fmt.Errorf("statement %q has no name or no text", name)
@@ -50,4 +50,16 @@ func (q queries) parse(text string) error {
 		q[name] = body
 	}
 	return nil
+}
+
+// statement is a section without its comments, among them what is said of the next statement,
+// and without its semicolon: SQLite prepares a text with a tail again at every run.
+func statement(section string) string {
+	var text strings.Builder
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "--") {
+			text.WriteString(line)
+		}
+	}
+	return strings.TrimSuffix(strings.TrimSpace(text.String()), ";")
 }

@@ -73,6 +73,7 @@ type recordRow struct {
 	standing
 	sensitive bool
 	receipts  bool // there are some
+	strays    bool // there are some with the reference of the result
 	found     bool
 	evidence  evidence
 }
@@ -120,11 +121,14 @@ func (r *recording) key(k int) []any { return keyArgs(r.result(k).Attempt.Delive
 
 func (r *recording) facts() error {
 	var cancelled time.Time
-	return r.each("record_facts", len(r.places), r.key, func(k int, row row) error {
+	return r.each("record_facts", len(r.places), func(k int) []any {
+		a := &r.result(k).Attempt
+		return keyArgs(a.Delivery, a.Provider, a.Ref)
+	}, func(k int, row row) error {
 		f := &r.rows[k]
 		f.found = true
 		err := row.Scan(&f.status, &f.reason, instant{&f.dueAt}, &f.claimNo, &f.tries, &f.tried, instant{&f.finishedAt},
-			instant{&f.expiresAt}, instant{&cancelled}, truth{&f.sensitive}, truth{&f.receipts})
+			instant{&f.expiresAt}, instant{&cancelled}, truth{&f.sensitive}, truth{&f.receipts}, truth{&f.strays})
 		f.cancelled = !cancelled.IsZero()
 		return err
 	})
@@ -134,7 +138,7 @@ func (r *recording) facts() error {
 func (r *recording) strays() error {
 	var refs []int
 	for k := range r.places {
-		if r.rows[k].found && r.result(k).Attempt.Ref != "" {
+		if r.rows[k].strays && r.result(k).Attempt.Ref != "" {
 			refs = append(refs, k)
 		}
 	}

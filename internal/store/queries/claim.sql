@@ -3,10 +3,12 @@
 -- name: delivery_lock
 SELECT 1 FROM deliveries WHERE ntf = $1 AND n = $2 {{lock}};
 
+-- Every column costs, so none is read that the request tells or that a sender does not use.
 -- name: claim_facts
-SELECT {{delivery}}, {{notification}}, u.locale, u.timezone, u.attributes, u.created_at,
-  a.user_id, a.channel, a.provider, a.value, a.status, a.reason, a.strikes, a.registered_at, a.last_ok_at,
-  p.doc, p.version, s.reason, s.at
+SELECT d.address_id, d.reason, d.claim_no, d.tries, d.tried, d.queued_at,
+  n.app, n.test, n.type, n.user_id, n.category, n.catalog_version, n.collapse_key, n.sensitive, n.data, n.accepted_at,
+  n.expires_at, n.cancelled_at, u.locale, u.timezone, u.attributes,
+  a.user_id, a.provider, a.value, a.status, a.reason, a.registered_at, p.doc, s.reason, s.at
 FROM deliveries d
 JOIN notifications n ON n.id = d.ntf
 LEFT JOIN users u ON u.id = n.user_id

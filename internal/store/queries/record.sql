@@ -2,7 +2,8 @@
 
 -- name: record_facts
 SELECT d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.finished_at, d.expires_at, n.cancelled_at, n.sensitive,
-  EXISTS (SELECT 1 FROM receipts r WHERE r.ntf = d.ntf AND r.n = d.n)
+  EXISTS (SELECT 1 FROM receipts r WHERE r.ntf = d.ntf AND r.n = d.n),
+  EXISTS (SELECT 1 FROM stray_receipts s WHERE s.provider = $3 AND s.ref = $4)
 FROM deliveries d JOIN notifications n ON n.id = d.ntf
 WHERE d.ntf = $1 AND d.n = $2;
 
