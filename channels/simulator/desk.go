@@ -101,5 +101,5 @@ func keep(dir, name string, make func() ([]byte, error)) (content []byte, path s
 // isDead reports whether an address is one of those that every service refuses: it begins
 // with "dead", or is a number that ends in 0000.
 func isDead(address string) bool {
-	return strings.HasPrefix(address, "dead") || strings.HasSuffix(address, "0000")
+	return strings.HasPrefix(address, "dead") || strings.HasPrefix(address, "+") && strings.HasSuffix(address, "0000")
 }

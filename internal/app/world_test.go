@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tidings/api/client"
@@ -187,10 +188,13 @@ func (w *world) trail(id string) shown {
 	return s
 }
 
-// until waits in virtual time for a notification to have a status.
+// until waits in virtual time for a notification to have a status; it looks ever less often.
 func (w *world) until(id, status string, atMost time.Duration) shown {
 	w.t.Helper()
-	for end := time.Now().Add(atMost); ; time.Sleep(100 * time.Millisecond) {
+	end, pause := time.Now().Add(atMost), 20*time.Millisecond
+	for ; ; time.Sleep(pause) {
+		synctest.Wait()
+		pause = min(pause*3/2, atMost/10)
 		s := w.trail(id)
 		if s.Status == status {
 			return s
