@@ -41,6 +41,7 @@ func Rules() []Rule {
 	return []Rule{
 		{"imports go one way", "a package can be read, tested and replaced by knowing only what stands below it", importsGoOneWay},
 		{"foreign modules stay in their room", "what one package knows can be left by changing one package", foreignModulesStay},
+		{"dependencies are explained", "a module that nobody can say how to leave is there for ever", dependenciesAreExplained},
 		{"tests are not products", "what exists for tests has none of the care that production needs", productsLeaveTestsAlone},
 		{"packages say what they promise", "a visitor reads the first sentence first", packagesSayWhatTheyPromise},
 		{"exported names are explained", "what others may use needs its units, bounds and errors in words", exportedNamesAreExplained},
@@ -161,7 +162,7 @@ func isText(name string) bool {
 		return true
 	}
 	switch path.Base(name) {
-	case "Makefile", "Dockerfile", "run":
+	case "Makefile", "Dockerfile", "run", "go.mod":
 		return true
 	}
 	return false

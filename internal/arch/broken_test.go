@@ -46,6 +46,11 @@ var examples = []broken{
 	{"a module whose name only begins alike", "foreign modules stay in their room",
 		map[string]string{"api/a.go": "package api\nimport _ \"github.com/jackc/pgxother\""}, ""},
 
+	{"a module that nobody explained", "dependencies are explained",
+		map[string]string{"go.mod": "module tidings\nrequire (\n\tgithub.com/a/b v1.2.3\n\tgithub.com/c/d v1.0.0 // indirect\n)"}, "github.com/a/b"},
+	{"a module with its row", "dependencies are explained",
+		map[string]string{"go.mod": "module tidings\nrequire github.com/a/b v1.2.3", explanations: "| `github.com/a/b` | …"}, ""},
+
 	{"a product built on the test kit", "tests are not products",
 		map[string]string{"internal/app/a.go": "package app\nimport _ \"tidings/internal/testkit\""}, "which is for tests"},
 	{"a product that imports testing", "tests are not products",

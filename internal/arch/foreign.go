@@ -32,10 +32,6 @@ var rooms = []room{
 		"a vendor's SDK is known by its folder alone"},
 	{[]string{"github.com/spf13/cobra"}, []string{"cmd/tidings"}, nil,
 		"the command line is a skin"},
-	{[]string{"github.com/danielgtaylor/huma"}, []string{"api"}, nil,
-		"it describes the API and nothing else"},
-	{[]string{"github.com/failsafe-go/failsafe-go"}, []string{"workers"}, nil,
-		"what to do about a sick provider is decided by the workers"},
 	{[]string{"github.com/prometheus/client_golang"}, []string{"internal/observe"}, []string{"api", "workers", "internal/intake", "internal/app"},
 		"metrics are one list, so their names and labels stay closed"},
 	{[]string{Module + "/channels/push", Module + "/channels/sms/twilio", Module + "/channels/sms/awssms", Module + "/channels/email", Module + "/channels/inbox", Module + "/channels/webhook"},
@@ -74,4 +70,30 @@ func (r room) holds(imported string) bool {
 		}
 	}
 	return false
+}
+
+// explanations is the page with a row for every module that go.mod asks for directly.
+const explanations = "internal/docs/decisions/README.md"
+
+func dependenciesAreExplained(t *Tree) []Violation {
+	var found []Violation
+	page := t.text(explanations)
+	for line := range strings.Lines(t.text("go.mod")) {
+		module, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "require ")), " ")
+		if !strings.HasPrefix(rest, "v") || strings.Contains(rest, "// indirect") || strings.Contains(page, "`"+module+"`") {
+			continue
+		}
+		found = append(found, Violation{"go.mod", fmt.Sprintf("asks for %s, which has no row in %s: what for, who keeps it, how to leave it", module, explanations)})
+	}
+	return found
+}
+
+// text is the body of a file, empty when there is none.
+func (t *Tree) text(name string) string {
+	for _, text := range t.Texts {
+		if text.Name == name {
+			return text.Body
+		}
+	}
+	return ""
 }

@@ -213,8 +213,10 @@ func testsNeitherSleepNorSkip(t *Tree) []Violation {
 	return found
 }
 
+// hasBubbles reports whether a test file makes bubbles, by itself or through what tests share.
 func hasBubbles(f *File) bool {
-	return f.Test && (slices.Contains(f.Imports(), "testing/synctest") || len(calls(f, "testkit", "Bubble")) > 0)
+	return f.Test && (slices.Contains(f.Imports(), "testing/synctest") ||
+		len(calls(f, "testkit", "Bubble")) > 0 || len(calls(f, "channeltest", "Try")) > 0)
 }
 
 // calls finds the calls of x.name in a file, for any of the names.
