@@ -50,7 +50,7 @@ func newRoot() *cobra.Command {
 	}
 	root.PersistentFlags().String("config", os.Getenv("TIDINGS_CONFIG"), "configuration file (TIDINGS_CONFIG)")
 	root.AddCommand(
-		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(),
+		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newBench(),
 	)
 	return root
 }

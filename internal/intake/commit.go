@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,7 @@ import (
 	"tidings/internal/store"
 )
 
-// maxFailures is how many commits of a round may fail while the one bad item is searched: twice the
-// halvings of a full round.
-const maxFailures = 20
+var errAnswers = errors.New("the log did not answer for each notification")
 
 // commit writes what is to be accepted and hands what is queued to the outbox.
 func (r *round) commit(ctx context.Context) {
@@ -27,16 +26,15 @@ func (r *round) commit(ctx context.Context) {
 			group = append(group, *i.acceptance)
 		}
 	}
-	w := writer{in: r.in, class: r.class}
-	accepted, errs := w.write(ctx, group)
+	accepted := r.in.write(ctx, r.class, group)
 	for n, i := range items {
-		if errs[n] != nil {
-			i.fail(fmt.Errorf("store event: %w", errs[n]))
+		if accepted[n].Err != nil {
+			i.fail(fmt.Errorf("store event: %w", accepted[n].Err))
 			continue
 		}
 		i.accepted(accepted[n])
 	}
-	r.in.outbox.send(group, accepted, errs, r.now)
+	r.in.outbox.send(group, accepted, r.now)
 }
 
 // accepted settles an item by what the log made of it.
@@ -51,38 +49,17 @@ func (i *item) accepted(a store.Accepted) {
 	}
 }
 
-// A writer commits acceptances.
-type writer struct {
-	in       *Intake
-	class    store.Class
-	failures int
-}
-
-// write commits a group. When that fails for another reason than the log being unavailable, one
-// item may be the cause: the group is halved until the rest is written.
-func (w *writer) write(ctx context.Context, group []store.Acceptance) ([]store.Accepted, []error) {
-	errs := make([]error, len(group))
+// write commits a group: each answer stands at its acceptance's place, with an error where that
+// is not known to be written.
+func (in *Intake) write(ctx context.Context, class store.Class, group []store.Acceptance) []store.Accepted {
 	if len(group) == 0 {
-		return nil, errs
+		return nil
 	}
-	accepted, err := w.in.Store.Accept(ctx, w.class, group)
-	if err == nil && len(accepted) == len(group) {
-		return accepted, errs
+	accepted, err := in.Store.Accept(ctx, class, group)
+	if len(accepted) == len(group) {
+		return accepted
 	}
-	if err == nil {
-		err = fmt.Errorf("log gave %d answers for %d notifications", len(accepted), len(group))
-	}
-	w.failures++
-	if len(group) == 1 || w.failures >= maxFailures || errors.Is(err, store.ErrUnavailable) || ctx.Err() != nil {
-		for n := range errs {
-			errs[n] = err
-		}
-		return make([]store.Accepted, len(group)), errs
-	}
-	half := len(group) / 2
-	left, leftErrs := w.write(ctx, group[:half])
-	right, rightErrs := w.write(ctx, group[half:])
-	return append(left, right...), append(leftErrs, rightErrs...)
+	return slices.Repeat([]store.Accepted{{Err: cmp.Or(err, errAnswers)}}, len(group))
 }
 
 // follow settles the items that wait for an earlier one with the same key. Where another process

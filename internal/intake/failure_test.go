@@ -7,6 +7,8 @@ import (
 
 	"tidings"
 	"tidings/internal/intake"
+	"tidings/internal/store"
+	"tidings/internal/store/storetest"
 )
 
 func TestWhatALaneDoesNotTakeWaitsInTheLog(t *testing.T) {
@@ -68,4 +70,27 @@ func TestACallerWhoGoesAwayStillHasItsEventTaken(t *testing.T) {
 			t.Errorf("the log holds %d notifications, want 1", n)
 		}
 	})
+}
+
+func TestAnEventThatCannotBeStoredIsAnError(t *testing.T) {
+	for name, settings := range map[string]func(testing.TB) store.Settings{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			var d storetest.Disk
+			s := settings(t)
+			s.Connector = d.Under
+			r := newRig(t, storetest.Open(t, s))
+			d.Break(true)
+			if res, err := r.Post(t.Context(), shipped("u_1", "")); !errors.Is(err, storetest.ErrBroken) {
+				t.Errorf("Post = %+v, %v; want %v", res, err, storetest.ErrBroken)
+			}
+			if res, err := r.PostBatch(t.Context(), []intake.Event{shipped("u_1", "k")}); !errors.Is(err, storetest.ErrBroken) {
+				t.Errorf("PostBatch = %+v, %v; want %v", res, err, storetest.ErrBroken)
+			}
+			if got := r.counted(t, "tidings_events_total", "failed"); got != 2 {
+				t.Errorf("failed events counted %v, want 2", got)
+			}
+			d.Break(false)
+			r.accept(t, shipped("u_1", "k")) // nothing was remembered
+		})
+	}
 }

@@ -25,7 +25,7 @@ const (
 	roundEvents  = 500                  // events of one group commit
 	roundWait    = 2 * time.Millisecond // longest wait of a single event for others
 	waitingPosts = 4096                 // single events that wait for a group; further callers block
-	batchEvents  = 250                  // events of a batch in one commit, so that urgent work never waits long for the writer
+	batchEvents  = 250                  // events of a batch that are decided with the same facts
 	batchesAtOne = 4                    // batches, dry runs and releases worked on at once
 	roundTimeout = 30 * time.Second     // for the facts and the commit of one round
 	retryAfter   = time.Second          // what callers are told while events cannot be taken

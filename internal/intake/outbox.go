@@ -58,10 +58,10 @@ func (o *outbox) close() {
 }
 
 // send hands over the deliveries of a commit that are queued. It waits while the outbox is full.
-func (o *outbox) send(group []store.Acceptance, accepted []store.Accepted, errs []error, stamp time.Time) {
+func (o *outbox) send(group []store.Acceptance, accepted []store.Accepted, stamp time.Time) {
 	ids := map[tidings.Lane][]tidings.DeliveryID{}
 	for n, a := range accepted {
-		if errs[n] != nil || a.Duplicate || a.Conflict || a.Consumed {
+		if a.Err != nil || a.Duplicate || a.Conflict || a.Consumed {
 			continue
 		}
 		for d, id := range a.Deliveries {

@@ -41,7 +41,7 @@ func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tiding
 		groups[class] = append(groups[class], a)
 	}
 	for _, class := range []store.Class{store.Urgent, store.Background} {
-		failed = append(failed, in.write(ctx, class, groups[class], now)...)
+		failed = append(failed, in.release(ctx, class, groups[class], now)...)
 	}
 	return errors.Join(failed...)
 }
@@ -94,18 +94,16 @@ func (in *Intake) redecide(h *tidings.Hold, n *tidings.Notification, kind *tidin
 	return none
 }
 
-// write commits released holds and hands what is queued to the outbox.
-func (in *Intake) write(ctx context.Context, class store.Class, group []store.Acceptance, now time.Time) []error {
-	w := writer{in: in, class: class}
-	accepted, errs := w.write(ctx, group)
-	in.outbox.send(group, accepted, errs, now)
+// release commits released holds and hands what is queued to the outbox.
+func (in *Intake) release(ctx context.Context, class store.Class, group []store.Acceptance, now time.Time) []error {
+	accepted := in.write(ctx, class, group)
+	in.outbox.send(group, accepted, now)
 	var failed []error
-	for n, err := range errs {
-		if err != nil {
-			failed = append(failed, fmt.Errorf("release hold %s: %w", group[n].Release.ID, err))
-			continue
-		}
-		if !accepted[n].Consumed {
+	for n, a := range accepted {
+		switch {
+		case a.Err != nil:
+			failed = append(failed, fmt.Errorf("release hold %s: %w", group[n].Release.ID, a.Err))
+		case !a.Consumed:
 			in.countDecisions(group[n].Notification.Decisions)
 		}
 	}
