@@ -121,11 +121,10 @@ func (c Config) validateWith(providers []Provider) error {
 // Spec is how the lane is to be made.
 func (c Config) Spec(l tidings.Lane) lanes.Spec {
 	lane := c.Lane(l)
-	return lanes.Spec{Lane: l, MaxIDs: min(lane.Limit, max(minIDs, lane.Workers*idsAWorker)), AckWait: lane.AckWait, MaxInHand: maxInHand}
+	return lanes.Spec{Lane: l, MaxIDs: min(lane.Limit, lane.Workers*idsAWorker), AckWait: lane.AckWait, MaxInHand: maxInHand}
 }
 
 const (
-	minIDs     = 1000
-	idsAWorker = 100  // about ten seconds of calls of a tenth of a second
-	maxInHand  = 1024 // entries, over all processes
+	idsAWorker = 1000 // ten seconds of calls of ten milliseconds
+	maxInHand  = 1024 // entries, over all processes; above what one process holds, since fetching at the limit is slow
 )

@@ -15,7 +15,7 @@ const (
 	// maxClaim bounds the deliveries of one claim, so that nothing waits long behind it.
 	maxClaim = 100
 	// maxUnrecorded bounds the deliveries of a lane that were called and wait for their record.
-	maxUnrecorded = 1024
+	maxUnrecorded = 512
 	// linger is how long a bulk lane waits for more permits, since a claim of one row costs
 	// nearly what a claim of fifty does.
 	linger = 2 * time.Millisecond

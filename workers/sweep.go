@@ -53,17 +53,21 @@ func (d *dispatcher) findLost(ctx context.Context, s *sender) {
 		d.trouble(ctx, "measure lane "+string(s.lane), err)
 		return
 	}
-	horizon, err := d.w.Lanes.Horizon(ctx, s.lane, now)
-	if err != nil {
-		d.trouble(ctx, "see the horizon of "+string(s.lane), err)
-		return
+	empty, horizon, wait := depth == lanes.Depth{}, now, s.claimWait()
+	if !empty {
+		if horizon, err = d.w.Lanes.Horizon(ctx, s.lane, now); err != nil {
+			d.trouble(ctx, "see the horizon of "+string(s.lane), err)
+			return
+		}
 	}
-	wait := s.claimWait()
 	d.sights[s.lane].see(now, horizon, wait)
-	before, ok := d.sights[s.lane].lost(now, wait, time.Duration(d.w.skew.Load()), depth == lanes.Depth{})
-	if !ok {
-		return
+	if before, ok := d.sights[s.lane].lost(now, wait, time.Duration(d.w.skew.Load()), empty); ok {
+		d.takeBack(ctx, s, before, now)
 	}
+}
+
+// takeBack parks what was queued before an instant and is lost.
+func (d *dispatcher) takeBack(ctx context.Context, s *sender, before, now time.Time) {
 	for range sweepMax {
 		n, err := d.w.Store.Lost(ctx, s.lane, before, now, sweepPage)
 		if err != nil {

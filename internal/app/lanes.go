@@ -17,17 +17,10 @@ func laneNames() []tidings.Lane {
 	return names
 }
 
-// idsPerWorker is how many deliveries a lane holds for each call at once: about ten seconds of
-// drain at ten milliseconds a call.
-const idsPerWorker = 1000
-
 func laneSpecs(cfg config.Config) []lanes.Spec {
 	var specs []lanes.Spec
 	for _, name := range laneNames() {
-		lane := cfg.Workers.Lane(name)
-		specs = append(specs, lanes.Spec{
-			Lane: name, MaxIDs: lane.Workers * idsPerWorker, AckWait: lane.AckWait, MaxInHand: 2 * max(lane.Workers, 16),
-		})
+		specs = append(specs, cfg.Workers.Spec(name))
 	}
 	return specs
 }
