@@ -26,7 +26,8 @@ type Settings struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Ledger gets one JSON line for each accepted send; nil: none is kept.
 	Ledger io.Writer
-	// HooksURL is the base URL of the service, for receipts that do not carry their own.
+	// HooksURL is the base URL under which receipts reach the service; empty: where each message
+	// asks for them. They are signed for the URL that the message named, as behind a proxy.
 	HooksURL string
 	// Dir keeps the authority's certificate and the credentials; they are made once.
 	Dir string

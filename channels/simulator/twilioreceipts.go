@@ -85,8 +85,8 @@ func (t *twilio) report(ctx context.Context, r Report) error {
 	return t.post(ctx, m, r.Status, token)
 }
 
-// post calls back, signed with the token over the URL that the message named; where the
-// service is reached under another host, the call goes there.
+// post calls back, signed with the token over the URL that the message named, also where the
+// call goes to another host.
 func (t *twilio) post(ctx context.Context, m twilioMessage, status, token string) error {
 	target, err := t.reach(m.callback)
 	if err != nil {

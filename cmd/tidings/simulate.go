@@ -31,7 +31,7 @@ func newSimulate() *cobra.Command {
 	cmd.Flags().IntVar(&base, "listen-base", 9001, "first port; 0 takes free ones")
 	cmd.Flags().StringVar(&ledger, "ledger", "", "file to append accepted sends to")
 	cmd.Flags().StringVar(&file, "write-config", "", "write a configuration that tidings serve takes as it is")
-	cmd.Flags().StringVar(&hooks, "hooks", "http://127.0.0.1:8080", "base URL of the service, for receipts that do not carry their own")
+	cmd.Flags().StringVar(&hooks, "hooks", "", "base URL under which receipts reach the service (default: where each message asks for them)")
 	cmd.Flags().StringVar(&listen, "service-listen", "127.0.0.1:8080", "where the written configuration lets the service listen")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a configuration that is there")
 	return cmd

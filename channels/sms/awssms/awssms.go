@@ -67,7 +67,7 @@ func build(c Config, s channels.Settings) (channels.Provider, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("build aws_sms: %w", err)
 	}
-	identity, err := c.identity(s.Client)
+	identity, err := c.identity()
 	if err != nil {
 		return nil, fmt.Errorf("build aws_sms: find credentials: %w", err)
 	}
@@ -83,13 +83,13 @@ func build(c Config, s channels.Settings) (channels.Provider, error) {
 	return &provider{origination: c.OriginationIdentity, client: sms.New(options)}, nil
 }
 
-// identity is the configured key, else the SDK's chain. The chain makes requests of its own, so
-// it does not get the client that allows one.
-func (c *Config) identity(client *http.Client) (aws.CredentialsProvider, error) {
+// identity is the configured key, else the SDK's chain, which makes requests of its own with a
+// client of its own.
+func (c *Config) identity() (aws.CredentialsProvider, error) {
 	if c.AccessKeyID != "" {
 		return credentials.NewStaticCredentialsProvider(c.AccessKeyID, string(c.SecretAccessKey), ""), nil
 	}
-	found, err := config.LoadDefaultConfig(context.Background(), config.WithRegion(c.Region), config.WithHTTPClient(client))
+	found, err := config.LoadDefaultConfig(context.Background(), config.WithRegion(c.Region))
 	if err != nil {
 		return nil, err
 	}

@@ -1,16 +1,22 @@
 package awssms_test
 
 import (
+	"errors"
+	"net"
+	"net/http"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"tidings"
+	"tidings/channels"
 	"tidings/channels/channeltest"
 	"tidings/channels/simulator"
 	"tidings/channels/sms/awssms"
+	"tidings/internal/testkit"
 )
 
 func TestAWSSMSKeepsTheProvidersPromises(t *testing.T) {
@@ -67,5 +73,111 @@ func answers() []channeltest.Answer {
 		bare(404, "a body without an exception", `"no"`), bare(429, "a body without an exception", `"no"`),
 		bare(500, "a body without an exception", `"no"`), bare(502, "something in between", `"no"`),
 		bare(503, "a body without an exception", `"no"`), bare(504, "something in between", `"no"`),
+	}
+}
+
+// send sends one message in virtual time and gives the fault, and what the service took.
+func send(t *testing.T, adapt func(c *awssms.Config), left time.Duration, m channels.Message) (fault tidings.Outcome, taken []simulator.Entry) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		network, tape := testkit.NewNetwork(), &simulator.Tape{}
+		client := &http.Client{Transport: &http.Transport{DialContext: network.Dial}}
+		sim, err := simulator.Start(simulator.Settings{
+			Listen: func(vendor string) (net.Listener, error) { return network.Listen(vendor + ":80") },
+			Dial:   network.Dial, Ledger: tape, Dir: dir,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := &awssms.Config{Region: "eu-west-1", OriginationIdentity: "+15550101", AccessKeyID: "AKIASIMULATED0000000", SecretAccessKey: "any"}
+		adapt(config)
+		provider, err := awssms.Vendor().Build(config, channels.Settings{Name: "aws-sms", Endpoint: "http://aws_sms", Client: client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Delivery = tidings.DeliveryOf(tidings.NewNotificationID(time.Now()), 0)
+		m.ExpiresAt = time.Now().Add(left)
+		m.Address, m.Content.Body = "+15550142", "Your code is 482913"
+		_, err = provider.Send(t.Context(), &m)
+		fault = tidings.OK
+		if err != nil {
+			fault = channels.Classify(err).Fault
+		}
+		taken, err = tape.Entries()
+		client.CloseIdleConnections()
+		if err := errors.Join(err, sim.Close()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+	})
+	return fault, taken
+}
+
+func asConfigured(*awssms.Config) {}
+
+func TestTheServiceHasAsLongAsIsLeftWithinItsBounds(t *testing.T) {
+	for left, want := range map[time.Duration]string{time.Second: "5", 6 * time.Second: "6", time.Hour: "3600", 100 * time.Hour: "259200"} {
+		fault, taken := send(t, asConfigured, left, channels.Message{})
+		if fault != tidings.OK || len(taken) != 1 || taken[0].Headers["time_to_live"] != want {
+			t.Errorf("%s left: %s, %+v", left, fault, taken)
+		}
+	}
+	if fault, taken := send(t, asConfigured, 0, channels.Message{}); fault != tidings.OutcomeExpired || len(taken) != 0 {
+		t.Errorf("nothing left: %s, %d sent", fault, len(taken))
+	}
+}
+
+func TestMarketingIsSaidToBePromotional(t *testing.T) {
+	for marketing, want := range map[bool]string{false: "TRANSACTIONAL", true: "PROMOTIONAL"} {
+		_, taken := send(t, asConfigured, time.Minute, channels.Message{Marketing: marketing})
+		if len(taken) != 1 || taken[0].Headers["message_type"] != want {
+			t.Errorf("marketing %v: %+v", marketing, taken)
+		}
+	}
+}
+
+func TestASetUpThatAWSDoesNotKnowIsOurFault(t *testing.T) {
+	for why, adapt := range map[string]func(c *awssms.Config){
+		"another key":    func(c *awssms.Config) { c.AccessKeyID = "AKIAOTHER0000000000" },
+		"another number": func(c *awssms.Config) { c.OriginationIdentity = "+15550199" },
+	} {
+		if fault, _ := send(t, adapt, time.Minute, channels.Message{}); fault != tidings.ConfigFault {
+			t.Errorf("%s: %s", why, fault)
+		}
+	}
+}
+
+func TestWithoutCredentialsItIsOurFaultAndNothingIsSent(t *testing.T) {
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_PROFILE": "", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "", "AWS_WEB_IDENTITY_TOKEN_FILE": "",
+	} {
+		t.Setenv(name, value)
+	}
+	none := func(c *awssms.Config) { c.AccessKeyID, c.SecretAccessKey = "", "" }
+	fault, taken := send(t, none, time.Minute, channels.Message{})
+	if fault != tidings.ConfigFault || len(taken) != 0 {
+		t.Errorf("%s, %d sent", fault, len(taken))
+	}
+}
+
+func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		why string
+		awssms.Config
+		ok bool
+	}{
+		{"with keys", awssms.Config{Region: "r", OriginationIdentity: "o", AccessKeyID: "k", SecretAccessKey: "s"}, true},
+		{"with the machine's own credentials", awssms.Config{Region: "r", OriginationIdentity: "o"}, true},
+		{"no region", awssms.Config{OriginationIdentity: "o"}, false},
+		{"no sender", awssms.Config{Region: "r"}, false},
+		{"half a key", awssms.Config{Region: "r", OriginationIdentity: "o", AccessKeyID: "k"}, false},
+		{"receipts, which are not read", awssms.Config{Region: "r", OriginationIdentity: "o", SNSTopics: []string{"arn"}}, false},
+	} {
+		if err := c.Validate(); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.why, err)
+		}
 	}
 }

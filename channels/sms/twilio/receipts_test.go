@@ -21,7 +21,7 @@ const hookURL = "https://notify.example.test/hooks/twilio"
 // aDelivery is some delivery, and the URL that Twilio was told to call for its second attempt.
 func aDelivery() (id tidings.DeliveryID, callback string) {
 	id = tidings.DeliveryOf(tidings.NewNotificationID(time.Date(2026, 12, 1, 8, 0, 0, 0, time.UTC)), 1)
-	return id, hookURL + "?a=2&d=" + id.String()
+	return id, hookURL + "?d=" + id.String() + "&a=2"
 }
 
 // sign is the signature as Twilio documents it, written down here a second time.

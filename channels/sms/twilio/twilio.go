@@ -113,8 +113,7 @@ func (p *provider) params(m *channels.Message, now time.Time) *api.CreateMessage
 		params.SetMessagingServiceSid(p.MessagingServiceSID)
 	}
 	if p.hooks != "" {
-		query := url.Values{"d": {m.Delivery.String()}, "a": {strconv.Itoa(m.Attempt)}}
-		params.SetStatusCallback(p.hooks + "?" + query.Encode())
+		params.SetStatusCallback(p.hooks + "?d=" + m.Delivery.String() + "&a=" + strconv.Itoa(m.Attempt))
 	}
 	if !m.ExpiresAt.IsZero() {
 		params.SetValidityPeriod(validity(m.ExpiresAt.Sub(now)))
