@@ -2,6 +2,7 @@ package templates
 
 import (
 	"encoding/json"
+	"io"
 	"math/big"
 	"strings"
 	"testing"
@@ -11,6 +12,18 @@ import (
 
 	"tidings"
 )
+
+type explosive struct{}
+
+func (explosive) Execute(io.Writer, any) error { panic("482913") }
+
+func TestAPanicInsideATemplateIsAnErrorThatDoesNotTellTheData(t *testing.T) {
+	p := &piece{file: "x", exec: explosive{}}
+	_, err := p.render(newScope(&Input{}, "en"), maxOutput)
+	if e, ok := p.explain(err).(*RenderError); !ok || e.Code != CodeTemplateError || strings.Contains(e.Error(), "482913") {
+		t.Errorf("%v", err)
+	}
+}
 
 // What takes the short way renders, and fails, as it does in text/template.
 func TestTheShortWayIsTheSameWay(t *testing.T) {

@@ -78,6 +78,4 @@ func withinBounds(files map[string]string, problems *Problems) bool {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
-
 func has(channels []tidings.Channel, c tidings.Channel) bool { return slices.Contains(channels, c) }

@@ -1,6 +1,7 @@
 package templates_test
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"strings"
@@ -88,6 +89,9 @@ func TestParseNamesFileAndLineOfEveryProblem(t *testing.T) {
 		{"no bool", event("sensitive: maybe"), "catalog.yaml:8: sensitive must be true or false"},
 		{"a digest", event("digest: {key: order}"), "catalog.yaml:8: digests are not supported yet"},
 		{"a member of the data without a type", event("data: {order: {example: x}}"), "catalog.yaml:8: data member order needs a type"},
+		{"an example that is no JSON", event("data: {order: {type: object, example: {1: x}}}"), "catalog.yaml:8: example of order is not of type object"},
+		{"a member of the data twice", event("data: {order: {type: string}, order: {type: string}}"), `catalog.yaml:8: data has "order" twice`},
+		{"a category that cannot be named", catalog("  a b: {kind: critical}\nevents: {}\n"), `catalog.yaml:4: category "a b"`},
 		{"an example of another type", event("data: {order: {type: integer, example: 1.5}}"), "catalog.yaml:8: example of order is not of type integer"},
 		{"a template that is missing", map[string]string{push: ""}, "catalog.yaml:4: event type shipped goes to push, but templates/shipped/push.en.yaml is missing"},
 		{"a file of nothing known", map[string]string{"readme.txt": "x"}, "readme.txt: a file is catalog.yaml or templates/"},
@@ -175,7 +179,8 @@ events:
   shipped: {category: orders, channels: [email, push], expires_in: 5m, dedupe_window: 1h, sensitive: true, on_unknown: retry}
   alert: {category: security, channels: [webhook]}
   slow.alert: {category: security, channels: [webhook], lane: bulk}
-  offer: {category: offers, channels: [webhook], on_unknown: {wait_receipt: 2m, then: retry}, data: {n: {type: number, example: 2}}}
+  offer: {category: offers, channels: [webhook], on_unknown: {wait_receipt: 2m, then: retry}, data: {n: {type: number, example: 2},
+    b: {type: boolean, example: true}, f: {type: number, example: 2.5}, l: {type: array, example: [1, x]}, o: {type: object, example: {a: 1}}, s: {type: string}}}
 `
 	c := parse(t, files)
 	shipped, alert, offer := c.Events["shipped"], c.Events["alert"], c.Events["offer"]
@@ -194,6 +199,9 @@ events:
 		t.Errorf("category: %+v", offer.Category)
 	case offer.Data["n"] != tidings.Field{Type: "number", Example: 2}:
 		t.Errorf("data: %+v", offer.Data)
+	}
+	if got, err := json.Marshal(templates.Examples(offer)); err != nil || string(got) != `{"b":true,"f":2.5,"l":[1,"x"],"n":2,"o":{"a":1}}` {
+		t.Errorf("examples: %s %v", got, err)
 	}
 	if kind, known := c.Kind("security"); !known || kind != tidings.Critical {
 		t.Error("security is critical")

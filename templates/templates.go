@@ -52,17 +52,6 @@ func (c *Catalogue) Kind(category string) (tidings.CategoryKind, bool) {
 	return k.Kind, ok
 }
 
-// Locales lists the locales that an event type has templates in for a channel, the default first.
-func (c *Catalogue) Locales(event string, channel tidings.Channel) []string {
-	var rest []string
-	for _, s := range c.sets[slot{event, channel}] {
-		if s.locale != c.DefaultLocale {
-			rest = append(rest, s.locale)
-		}
-	}
-	return append([]string{c.DefaultLocale}, sorted(rest)...)
-}
-
 // A Problem is something wrong in a file.
 type Problem struct {
 	File, Detail string
