@@ -52,7 +52,7 @@ type Delivery struct {
 	Address        string             `json:"address" doc:"Masked."`
 	Status         tidings.Status     `json:"status"`
 	Final          bool               `json:"final" doc:"Nothing more will be tried; a late receipt may still tell more."`
-	Reason         tidings.Reason     `json:"reason,omitzero"`
+	Reason         tidings.Reason     `json:"reason"`
 	DueAt          Time               `json:"due_at"`
 	QueuedAt       Time               `json:"queued_at"`
 	FinishedAt     Time               `json:"finished_at"`
@@ -72,10 +72,10 @@ type Attempt struct {
 	StartedAt  Time            `json:"started_at"`
 	EndedAt    Time            `json:"ended_at"`
 	Outcome    tidings.Outcome `json:"outcome"`
-	HTTPStatus int             `json:"http_status,omitzero"`
-	Code       string          `json:"code,omitempty" doc:"The provider's own code."`
+	HTTPStatus int             `json:"http_status"`
+	Code       string          `json:"code" doc:"The provider's own code."`
 	RetryAt    Time            `json:"retry_at"`
-	Ref        string          `json:"ref,omitempty" doc:"The provider's reference of the message."`
+	Ref        string          `json:"ref" doc:"The provider's reference of the message."`
 	Late       bool            `json:"late,omitzero" doc:"The answer came after the lease had ended; it counts as evidence."`
 }
 

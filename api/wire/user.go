@@ -100,10 +100,10 @@ func members(in *strict.Input, c tidings.Channel, given []string) {
 type Address struct {
 	ID           tidings.AddressID     `json:"id"`
 	Channel      tidings.Channel       `json:"channel"`
-	Provider     string                `json:"provider,omitempty"`
+	Provider     string                `json:"provider"`
 	Value        string                `json:"value" doc:"Masked."`
 	Status       tidings.AddressStatus `json:"status"`
-	Reason       tidings.Reason        `json:"reason,omitzero"`
+	Reason       tidings.Reason        `json:"reason"`
 	RegisteredAt Time                  `json:"registered_at"`
 	LastOKAt     Time                  `json:"last_ok_at"`
 	RetiredAt    Time                  `json:"retired_at"`

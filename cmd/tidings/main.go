@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -23,6 +22,9 @@ import (
 	"tidings/internal/config"
 	"tidings/internal/store"
 )
+
+// version is what this binary was built from; the linker sets it.
+var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -45,7 +47,7 @@ func newRoot() *cobra.Command {
 		Short:         "Tells users what happened, by push, SMS and e-mail, and tells support whether they got it",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version(),
+		Version:       version,
 		Args:          cobra.NoArgs,
 	}
 	root.PersistentFlags().String("config", os.Getenv("TIDINGS_CONFIG"), "configuration file (TIDINGS_CONFIG)")
@@ -53,15 +55,6 @@ func newRoot() *cobra.Command {
 		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newBench(),
 	)
 	return root
-}
-
-// version is the one that the binary was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "devel"
-	}
-	return info.Main.Version
 }
 
 // loadConfig reads the configuration that --config names; paths in it are relative to its file.

@@ -104,8 +104,11 @@ func (s Setup) route(b *strings.Builder, channel string, types ...string) {
 	}
 }
 
-// relative shortens paths below the folder of the file.
+// relative shortens paths below the folder of the file, also of secrets that lie in a file.
 func (s Setup) relative(value string) string {
+	if path, ok := strings.CutPrefix(value, "file:"); ok {
+		return "file:" + s.relative(path)
+	}
 	if !filepath.IsAbs(value) {
 		return value
 	}
