@@ -17,7 +17,7 @@ import (
 	"tidings/templates"
 )
 
-var update = flag.Bool("update", false, "write what renders now into testdata")
+var update = flag.Bool("update", os.Getenv("TIDINGS_GOLDEN") == "write", "write what renders now into testdata")
 
 var noon = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 
@@ -37,11 +37,7 @@ func sample(t testing.TB) *templates.Catalogue {
 // examples is the data that an event type's schema gives as an example.
 func examples(t testing.TB, e *tidings.EventType) json.RawMessage {
 	t.Helper()
-	data := map[string]any{}
-	for name, field := range e.Data {
-		data[name] = field.Example
-	}
-	b, err := json.Marshal(data)
+	b, err := json.Marshal(templates.Examples(e))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +46,15 @@ func examples(t testing.TB, e *tidings.EventType) json.RawMessage {
 
 func TestTheSampleRendersAsReviewed(t *testing.T) {
 	c := sample(t)
+	stale := map[string]bool{}
+	for _, file := range must(filepath.Glob("testdata/*.golden")) {
+		stale[strings.TrimSuffix(filepath.Base(file), ".golden")] = true
+	}
 	for name, e := range c.Events {
 		for _, channel := range e.Channels {
 			for _, locale := range []string{"en", "de"} {
 				golden := name + "." + string(channel) + "." + locale
+				delete(stale, golden)
 				t.Run(golden, func(t *testing.T) {
 					content, err := c.Render(name, channel, templates.Input{
 						Data: examples(t, e), User: tidings.User{ID: "u_4711", Locale: locale}, Type: name, At: noon,
@@ -66,6 +67,16 @@ func TestTheSampleRendersAsReviewed(t *testing.T) {
 			}
 		}
 	}
+	for golden := range stale {
+		t.Errorf("testdata/%s.golden is of nothing in the sample: delete it", golden)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func assertGolden(t *testing.T, name string, content tidings.Content) {
@@ -82,7 +93,7 @@ func assertGolden(t *testing.T, name string, content tidings.Content) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("rendered\n%s\nwant\n%s", got, want)
+		t.Errorf("rendered\n%s\nwant\n%s\nwrite it anew with TIDINGS_GOLDEN=write and read the difference", got, want)
 	}
 }
 
