@@ -20,3 +20,6 @@ func Listed() []ListedRoute {
 	}
 	return all
 }
+
+// Fingerprint is the hash of an event's canonical body.
+func Fingerprint(body []byte) ([32]byte, error) { return fingerprint(body) }

@@ -125,7 +125,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	server := &http.Server{
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
-			Providers: apiProviders(providers), Lanes: laneNames(), LaneMeter: laneMeter(a.Workers),
+			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LaneMeter: laneMeter(a.Workers),
 			Ready: a.ready, Draining: a.draining.Load, PublicURL: public, Defaults: defaults,
 			Version: s.Version, Metrics: metrics, Log: s.Log,
 		}),

@@ -25,4 +25,13 @@ func laneSpecs(cfg config.Config) []lanes.Spec {
 	return specs
 }
 
+// laneLimits are how many deliveries of each lane may wait in the log.
+func laneLimits(cfg config.Config) map[tidings.Lane]int {
+	limits := map[tidings.Lane]int{}
+	for _, name := range laneNames() {
+		limits[name] = cfg.Workers.Lane(name).Limit
+	}
+	return limits
+}
+
 func lanesDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "jetstream") }
