@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,7 +50,7 @@ func (c caller) sees() string {
 type keyring struct {
 	load func(context.Context) ([]store.Key, error)
 	now  atomic.Pointer[snapshot]
-	mu   sync.Mutex // held by the one that loads
+	turn chan struct{} // holds one while a request reads the keys
 }
 
 // A snapshot is the keys as they were at an instant. It is not changed.
@@ -61,7 +60,7 @@ type snapshot struct {
 }
 
 func newKeyring(load func(context.Context) ([]store.Key, error)) *keyring {
-	k := &keyring{load: load}
+	k := &keyring{load: load, turn: make(chan struct{}, 1)}
 	k.now.Store(&snapshot{})
 	return k
 }
@@ -91,8 +90,12 @@ func (k *keyring) find(ctx context.Context, id string) (store.Key, error) {
 	if key, known := k.now.Load().fresh(id, asked); known {
 		return key, nil
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	select {
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
+	case <-ctx.Done():
+		return store.Key{}, ctx.Err()
+	}
 	snap := k.now.Load()
 	if key, known := snap.fresh(id, asked); known || snap.at.After(asked) {
 		return key, nil
