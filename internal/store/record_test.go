@@ -89,6 +89,12 @@ func TestNewsOfALostClaim(t *testing.T) {
 		{"a late acceptance resolves an unknown outcome", unknown, tidings.OK, tidings.Sent, tidings.Sent, ""},
 		{"a late acceptance ends even a newer claim", retried, tidings.OK, tidings.Sent, tidings.Sent, ""},
 		{"a late failure does not touch a newer claim", retried, tidings.RecipientDead, tidings.Failed, tidings.Sending, ""},
+		{"a late failure of an older attempt leaves a newer one its wait for a receipt", func(w *world, c store.Claimed) {
+			retried(w, c)
+			newer := result(c, tidings.OutcomeUnknown, tidings.Unknown, later)
+			newer.Attempt.Number = 2
+			w.record(newer)
+		}, tidings.RecipientDead, tidings.Failed, tidings.Unknown, ""},
 		{"no bytes had left: what waited for a receipt is retried", unknown, tidings.NotSent, tidings.Parked, tidings.Parked, ""},
 		{"a late refusal for good ends the wait", unknown, tidings.RecipientDead, tidings.Failed, tidings.Failed, tidings.ReasonRecipientDead},
 		{"a second unknown changes nothing", unknown, tidings.OutcomeUnknown, tidings.Parked, tidings.Unknown, ""},

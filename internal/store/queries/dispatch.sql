@@ -74,9 +74,11 @@ DELETE FROM dedupe_keys WHERE (app, test, key) IN
   (SELECT app, test, key FROM dedupe_keys WHERE expires_at < $1 ORDER BY expires_at LIMIT $2);
 
 -- Strays whose attempt was recorded at the same moment, so that neither saw the other.
+-- CROSS JOIN keeps the order of the tables in SQLite: strays are few, attempts are not.
 -- name: strays_matched
 SELECT s.provider, s.ref, s.status, s.at, s.outcome, s.code, s.received_at, a.ntf, a.n, a.claim_no
-FROM stray_receipts s JOIN attempts a ON a.ref = s.ref AND a.provider = s.provider AND a.ref <> ''
+FROM stray_receipts s CROSS JOIN attempts a
+WHERE a.ref = s.ref AND a.provider = s.provider AND a.ref <> ''
 LIMIT $1;
 
 -- name: stray_drop
