@@ -60,6 +60,9 @@ func (b *Bench) Send(m *channels.Message) (channels.Answer, error) {
 	return b.Provider.Send(ctx, m)
 }
 
+// Pass lets the bubble's time pass.
+func (b *Bench) Pass(span time.Duration) { time.Sleep(span) }
+
 // Rule makes the service do something with every request.
 func (b *Bench) Rule(do simulator.Do) {
 	b.t.Helper()

@@ -16,7 +16,7 @@ const (
 )
 
 // A coalescer gathers the small writes of HTTP/2, two for each push, and hands them on in as
-// few large ones as the connection takes: it doubles the rate of pushes on a small machine.
+// few large ones as the connection takes, which saves processor time at both ends.
 //
 // A write that fails shows in the next one, and in the reader, since it closes the connection:
 // whoever waits for an answer learns at once that none will come. What was written counts as

@@ -38,8 +38,9 @@ type pool struct {
 // A link is one connection in the ordinary case; the transport opens another beside it where
 // the peer allows fewer streams than there are callers.
 type link struct {
-	client *http.Client
-	places chan struct{} // one in it for each caller
+	client    *http.Client
+	transport *http2.Transport
+	places    chan struct{} // one in it for each caller
 }
 
 func newPool(s channels.Settings) *pool {
@@ -62,8 +63,9 @@ func newLink(s channels.Settings) *link {
 		// Never StrictMaxConcurrentStreams: with more callers than streams calls have been seen to stall.
 	}
 	return &link{
-		client: &http.Client{Transport: channels.Record(s.Transport(transport))},
-		places: make(chan struct{}, callersPerLink),
+		client:    &http.Client{Transport: channels.Record(s.Transport(transport))},
+		transport: transport,
+		places:    make(chan struct{}, callersPerLink),
 	}
 }
 
@@ -88,7 +90,7 @@ func (l *link) release() { <-l.places }
 
 func (p *pool) close() {
 	for _, l := range append(p.bulk[:], p.urgent) {
-		l.client.CloseIdleConnections()
+		l.transport.CloseIdleConnections()
 	}
 }
 

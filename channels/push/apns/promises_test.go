@@ -24,7 +24,7 @@ func TestATokenCalledTooOldIsMintedAnewForTheNextAttempt(t *testing.T) {
 		if _, err := b.Send(b.Message(0)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(30 * time.Minute)
+		b.Pass(30 * time.Minute)
 		tooOld := simulator.Rule{Provider: "apns", Times: 1, Do: simulator.Do{Status: 403, Reason: "ExpiredProviderToken"}}
 		if err := b.Sim.SetFaults([]simulator.Rule{tooOld}); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestOneTokenServesADayOfPushes(t *testing.T) {
 			if _, err := b.Send(b.Message(i)); err != nil {
 				t.Fatalf("after %d half hours: %v", i, err)
 			}
-			time.Sleep(30 * time.Minute) // APNs refuses tokens above an hour
+			b.Pass(30 * time.Minute) // APNs refuses tokens above an hour
 		}
 	})
 }

@@ -73,7 +73,7 @@ func TestAnAccessTokenIsRenewedBeforeItExpires(t *testing.T) {
 			if _, err := b.Send(b.Message(i)); err != nil {
 				t.Fatalf("after %d times 7 minutes: %v", i, err)
 			}
-			time.Sleep(7 * time.Minute)
+			b.Pass(7 * time.Minute)
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestACallThatGivesUpDoesNotSpoilTheTokenForOthers(t *testing.T) {
 				t.Errorf("the impatient call: %v", err)
 			}
 		})
-		time.Sleep(time.Millisecond)
+		b.Pass(time.Millisecond)
 		if _, err := b.Send(b.Message(1)); err != nil {
 			t.Errorf("the patient call: %v", err)
 		}
@@ -132,7 +132,7 @@ func TestARefusedAccessTokenIsFetchedAnewForTheNextAttempt(t *testing.T) {
 		if _, err := b.Send(b.Message(0)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Minute)
+		b.Pass(10 * time.Minute)
 		b.Rule(simulator.Do{Status: 401})
 		_, err := b.Send(b.Message(1))
 		if got := channels.Classify(err).Fault; got != tidings.Transient {
