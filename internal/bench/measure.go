@@ -14,16 +14,17 @@ import (
 
 // A usage is what this process, and a process beside it, have used so far.
 type usage struct {
-	at     time.Time
-	own    time.Duration // processor time of this process
-	beside time.Duration // processor time of the other one
+	at      time.Time
+	own     time.Duration // processor time of this process
+	beside  time.Duration // processor time of the other one
+	machine time.Duration // processor time of everything on this machine
 }
 
 // used reads the usage; pid 0: there is no other process.
 func used(pid int) usage {
 	var r syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // cannot fail for the process itself
-	u := usage{at: time.Now(), own: time.Duration(r.Utime.Nano() + r.Stime.Nano())}
+	u := usage{at: time.Now(), own: time.Duration(r.Utime.Nano() + r.Stime.Nano()), machine: machineTime()}
 	if pid != 0 {
 		u.beside = processorTime(pid)
 	}
@@ -47,6 +48,31 @@ func processorTime(pid int) time.Duration {
 	user, _ := strconv.ParseInt(fields[11], 10, 64)
 	system, _ := strconv.ParseInt(fields[12], 10, 64)
 	return time.Duration(user+system) * time.Second / ticksPerSecond
+}
+
+// Places in the first line of /proc/stat, proc(5).
+const (
+	idleField   = 4
+	iowaitField = 5
+	lastField   = 8 // steal; what follows is counted already
+)
+
+// machineTime is what all processes have used since the start; 0 where the system does not tell.
+func machineTime() time.Duration {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	var ticks int64
+	for n, field := range strings.Fields(line) {
+		if n == 0 || n == idleField || n == iowaitField || n > lastField {
+			continue
+		}
+		value, _ := strconv.ParseInt(field, 10, 64)
+		ticks += value
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond
 }
 
 // memory reads a line such as VmRSS or VmHWM of this process, in bytes; 0 where the system does not tell.

@@ -32,14 +32,15 @@ type Result struct {
 	PeakRSS   int64     `json:"rss_peak_bytes,omitzero"`
 	Against   string    `json:"against,omitzero"` // the result that Ratio compares to
 	Ratio     float64   `json:"ratio,omitzero"`   // of the medians
+	Elsewhere float64   `json:"cores_elsewhere"`  // of other programs on this machine
 	Limit     string    `json:"limited_by"`
 }
 
 // A series gathers the rounds of one measurement.
 type series struct {
 	Result
-	cpu, beside, busy []float64
-	took              []time.Duration
+	cpu, beside, busy, elsewhere []float64
+	took                         []time.Duration
 }
 
 // add takes one round: items between two usages.
@@ -50,19 +51,21 @@ func (s *series) add(items int, from, to usage) {
 	s.cpu = append(s.cpu, own/n*1e6)
 	s.beside = append(s.beside, beside/n*1e6)
 	s.busy = append(s.busy, (own+beside)/span)
+	s.elsewhere = append(s.elsewhere, max(0, (to.machine-from.machine).Seconds()-own-beside)/span)
 }
 
 // result closes the series. compared may be nil.
 func (s *series) result(compared *Result) Result {
 	r := s.Result
 	r.PerSecond, r.CPU, r.Beside, r.Busy = median(r.Rounds), median(s.cpu), median(s.beside), median(s.busy)
+	r.Elsewhere = median(s.elsewhere)
 	if len(s.took) > 0 {
 		r.P50, r.P99 = milliseconds(quantile(s.took, 0.5)), milliseconds(quantile(s.took, 0.99))
 	}
 	if compared != nil && compared.PerSecond > 0 {
 		r.Against, r.Ratio = compared.Name, r.PerSecond/compared.PerSecond
 	}
-	r.Limit = limit(r.Busy)
+	r.Limit = limit(r.Busy, r.Elsewhere)
 	return r
 }
 
@@ -70,12 +73,15 @@ func (s *series) result(compared *Result) Result {
 const busyShare = 0.85
 
 // limit says what a rate is limited by, as far as the processor time tells.
-func limit(busy float64) string {
+func limit(busy, elsewhere float64) string {
 	cores := float64(runtime.GOMAXPROCS(0))
-	if busy >= busyShare*cores {
+	switch {
+	case busy >= busyShare*cores:
 		return fmt.Sprintf("the processor: %.1f of %.0f cores busy", busy, cores)
+	case busy+elsewhere >= busyShare*cores:
+		return fmt.Sprintf("other programs: %.1f of %.0f cores busy here, %.1f elsewhere", busy, cores, elsewhere)
 	}
-	return fmt.Sprintf("waiting: %.1f of %.0f cores busy, the rest is commits, hand-overs and other programs", busy, cores)
+	return fmt.Sprintf("waiting for commits and answers: %.1f of %.0f cores busy", busy, cores)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

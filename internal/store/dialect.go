@@ -18,7 +18,8 @@ type dialect struct {
 	// words stand in migrations and queries where the engines have no common text:
 	// {{bytes}} the type of ids and hashes, {{table}} how a table clustered by its key is stored,
 	// {{lock}} and {{skip}} how a SELECT locks its rows: SQLite has one writer and needs neither,
-	// {{mutex}} the function that holds a number against other transactions: there it does nothing.
+	// {{mutex}} the function that holds a number against other transactions: there it does nothing,
+	// {{list}} the rows of the JSON list $1: many keys in one statement cost half of one each.
 	words *strings.Replacer
 	// pipeline says that statements of tx.each travel together: a round trip costs more than a row.
 	pipeline bool
@@ -50,7 +51,8 @@ func words(differing ...string) *strings.Replacer {
 
 func sqliteDialect() *dialect {
 	return &dialect{
-		words:     words("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", "", "{{mutex}}", "ABS"),
+		words: words("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", "", "{{mutex}}", "ABS",
+			"{{list}}", "SELECT value FROM json_each($1)"),
 		prepare:   true,
 		oneWriter: true,
 		class:     sqliteClass,
@@ -60,7 +62,8 @@ func sqliteDialect() *dialect {
 func postgresDialect() *dialect {
 	return &dialect{
 		words: words("{{bytes}}", "BYTEA", "{{table}}", " WITH (fillfactor = 80)",
-			"{{lock}}", "FOR UPDATE", "{{skip}}", "FOR UPDATE SKIP LOCKED", "{{mutex}}", "pg_advisory_xact_lock"),
+			"{{lock}}", "FOR UPDATE", "{{skip}}", "FOR UPDATE SKIP LOCKED", "{{mutex}}", "pg_advisory_xact_lock",
+			"{{list}}", "SELECT json_array_elements_text($1::json)"),
 		pipeline:   true,
 		lockSchema: "SELECT pg_advisory_xact_lock(7308604759997671023)", // "tidings" in bytes
 		class:      postgresClass,

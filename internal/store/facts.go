@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -16,46 +17,55 @@ func (s *Store) Facts(ctx context.Context, users []string) (map[string]*preferen
 	users = slices.Clone(users)
 	slices.Sort(users)
 	users = slices.Compact(users)
-	facts := make([]preferences.Facts, len(users))
-	err := s.read(ctx, func(t *tx) error {
+	list, err := json.Marshal(users)
+	if err != nil {
+		return nil, fmt.Errorf("load facts: %w", err)
+	}
+	var out map[string]*preferences.Facts
+	err = s.read(ctx, func(t *tx) error {
+		facts := make([]preferences.Facts, len(users))
+		out = make(map[string]*preferences.Facts, len(users))
 		for i, u := range users {
 			facts[i] = preferences.Facts{User: tidings.User{ID: u}, Suppressed: map[tidings.AddressID]preferences.Suppression{}}
+			out[u] = &facts[i]
 		}
-		args := func(i int) []any { return []any{users[i]} }
-		err := t.each("user_facts", len(users), args, func(i int, r row) error { return scanUserFacts(r, &facts[i]) })
+		err := t.query("user_facts", []any{string(list)}, func(r row) error { return scanUserFacts(r, out) })
 		if err != nil {
 			return err
 		}
-		return t.each("address_facts", len(users), args, func(i int, r row) error { return scanAddressFacts(r, &facts[i]) })
+		return t.query("address_facts", []any{string(list)}, func(r row) error { return scanAddressFacts(r, out) })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load facts: %w", err)
 	}
-	out := make(map[string]*preferences.Facts, len(users))
-	for i, u := range users {
-		out[u] = &facts[i]
-	}
 	return out, nil
 }
 
-func scanUserFacts(r row, f *preferences.Facts) error {
+func scanUserFacts(r row, facts map[string]*preferences.Facts) error {
+	var u tidings.User
 	var doc *string
 	var version *int64
-	err := r.Scan(append(userFields(&f.User), &doc, &version)...)
-	if err != nil || doc == nil {
+	if err := r.Scan(append(userFields(&u), &doc, &version)...); err != nil {
 		return err
 	}
+	f := facts[u.ID]
+	f.User = u
+	if doc == nil {
+		return nil
+	}
+	var err error
 	f.Preferences, err = readPreferences(*doc, *version)
 	return err
 }
 
-func scanAddressFacts(r row, f *preferences.Facts) error {
+func scanAddressFacts(r row, facts map[string]*preferences.Facts) error {
 	var a tidings.Address
 	var reason *string
 	var at time.Time
 	if err := r.Scan(append(addressFields(&a), &reason, instant{&at})...); err != nil {
 		return err
 	}
+	f := facts[a.UserID]
 	f.Addresses = append(f.Addresses, a)
 	if reason != nil {
 		f.Suppressed[a.ID] = preferences.Suppression{Channel: a.Channel, Reason: tidings.Reason(*reason), At: at}
