@@ -8,6 +8,7 @@ import (
 
 	"tidings"
 	"tidings/channels"
+	"tidings/internal/store/storetest"
 )
 
 // A sink accepts at once, and tells when the last of the expected calls has come.
@@ -28,7 +29,7 @@ func (s *sink) Send(context.Context, *channels.Message) (channels.Answer, error)
 func BenchmarkDrain(b *testing.B) {
 	s := &sink{done: make(chan struct{})}
 	s.left.Store(int64(b.N))
-	w := &world{t: b, dir: b.TempDir(), config: DefaultConfig(), catalogue: sample(b), providers: []Provider{
+	w := &world{t: b, dir: b.TempDir(), log: storetest.SQLite(b), config: DefaultConfig(), catalogue: sample(b), providers: []Provider{
 		{Name: "phones", Channel: tidings.Push, Provider: s, Timeout: 10 * time.Second, Concurrency: 256}}}
 	w.config.Lanes = map[string]LaneConfig{"push": {Workers: 256, Limit: b.N + 1000}}
 	w.open()

@@ -15,19 +15,25 @@ import (
 	"tidings/templates"
 )
 
-// errNoTime says that the lease leaves no time for a call and its record.
-var errNoTime = errors.New("the lease is nearly over")
+// Why a claim is given back.
+var (
+	errNoTime   = errors.New("the lease leaves no time for a call and its record")
+	errStopping = errors.New("the worker is stopping")
+)
 
 // deliver takes a claimed delivery to its provider and records what came of it.
 func (s *sender) deliver(c *call) {
 	result, err := s.attempt(c)
 	s.calls.Add(-1)
 	s.wake()
-	if err != nil {
-		s.giveBack(c, err)
-		return
+	switch {
+	case errors.Is(err, errStopping):
+		s.giveBack(c, err, time.Now())
+	case err != nil:
+		s.giveBack(c, err, time.Now().Add(troubled))
+	default:
+		s.record(c, result)
 	}
-	s.record(c, result)
 }
 
 // attempt makes the one call of a claim; an error means that none was made and the claim is to
@@ -40,7 +46,7 @@ func (s *sender) attempt(c *call) (*store.Result, error) {
 	}
 	if s.w.stopping.Load() {
 		c.drop()
-		return nil, errors.New("the worker is stopping")
+		return nil, errStopping
 	}
 	if c.permit == nil {
 		return s.simulated(c), nil

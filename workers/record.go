@@ -86,10 +86,9 @@ func (s *sender) record(c *call, r *store.Result) {
 }
 
 // giveBack returns a claim for which no call was made.
-func (s *sender) giveBack(c *call, why error) {
-	now := time.Now().UTC()
+func (s *sender) giveBack(c *call, why error, due time.Time) {
 	err := s.w.Store.GiveBack(context.WithoutCancel(s.w.calls), s.class, []store.Return{
-		{ID: c.Delivery.ID, Lane: s.lane, ClaimNo: c.Delivery.ClaimNo, DueAt: now},
+		{ID: c.Delivery.ID, Lane: s.lane, ClaimNo: c.Delivery.ClaimNo, DueAt: due.UTC()},
 	})
 	s.release(c)
 	s.w.Log.Info("claim given back", "lane", s.lane, "delivery", c.Delivery.ID, "because", why, "error", err)
@@ -97,7 +96,7 @@ func (s *sender) giveBack(c *call, why error) {
 		return
 	}
 	s.hands.settle(c.from, 1)
-	s.w.dispatch.wakeLane(s.lane, now)
+	s.w.dispatch.wakeLane(s.lane, due)
 }
 
 // release ends the claim for this process.

@@ -136,8 +136,12 @@ func TestAFaultOfTheRecipientOpensNoBreaker(t *testing.T) {
 }
 
 func TestTwoWorkersOfOneLaneCallOnceForEachDelivery(t *testing.T) {
-	s := &script{takes: 20 * time.Millisecond}
-	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+	var s *script
+	providers := func() []Provider {
+		s = &script{takes: 20 * time.Millisecond}
+		return []Provider{provider("phones", tidings.Push, s)}
+	}
+	inEachWorld(t, providers, func(t *testing.T, w *world) {
 		w.start()
 		w.start()
 		ids := w.accept(1000, orderPush)

@@ -218,9 +218,13 @@ func (w *Workers) measureSkew(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("compare clocks with the log: %w", err)
 	}
-	w.skew.Store(int64(skew.Abs()))
+	w.skew.Store(int64(min(skew.Abs(), maxSkew)))
 	return nil
 }
+
+// maxSkew is how far clocks are believed to be apart. A process that is further off is not
+// ready; whoever lets it run all the same gets useless copies in the lanes, not a standstill.
+const maxSkew = 2 * time.Second
 
 // policy is how a delivery of an event type is retried on a channel.
 func (w *Workers) policy(e *tidings.EventType, c tidings.Channel) channels.Policy {

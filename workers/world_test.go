@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 type world struct {
 	t         testing.TB
 	dir       string
+	log       store.Settings
 	config    Config
 	providers []Provider
 	routes    map[tidings.Channel][]Route
@@ -41,14 +42,27 @@ type world struct {
 	catalogue *templates.Catalogue
 	users     int
 	running   []*Workers
+	all       []tidings.DeliveryID // ever accepted
 }
 
-// inWorld runs f with a world, in a bubble.
+// inWorld runs f with a world on SQLite, in a bubble.
 func inWorld(t *testing.T, providers []Provider, f func(t *testing.T, w *world)) {
+	t.Helper()
+	inWorldOn(t, storetest.SQLite(t), providers, f)
+}
+
+// inEachWorld runs f on SQLite and on PostgreSQL.
+func inEachWorld(t *testing.T, providers func() []Provider, f func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { inWorldOn(t, storetest.SQLite(t), providers(), f) })
+	t.Run("postgres", func(t *testing.T) { inWorldOn(t, storetest.Postgres(t), providers(), f) })
+}
+
+func inWorldOn(t *testing.T, log store.Settings, providers []Provider, f func(t *testing.T, w *world)) {
 	t.Helper()
 	catalogue, dir := sample(t), t.TempDir()
 	testkit.Bubble(t, func(t *testing.T) {
-		w := &world{t: t, dir: dir, config: DefaultConfig(), providers: providers, catalogue: catalogue}
+		w := &world{t: t, dir: dir, log: log, config: DefaultConfig(), providers: providers, catalogue: catalogue}
 		w.open()
 		t.Cleanup(func() { // also when f gives up half-way
 			for _, workers := range w.running {
@@ -83,7 +97,7 @@ func (w *world) open() {
 	w.t.Helper()
 	var err error
 	log := slog.New(slog.DiscardHandler)
-	w.store, err = store.Open(w.t.Context(), store.Settings{Dir: w.dir, Secret: storetest.Secret(), Log: log})
+	w.store, err = store.Open(w.t.Context(), w.log)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -177,11 +191,14 @@ func (w *world) accept(n int, o order) []tidings.DeliveryID {
 	for _, a := range accepted {
 		ids = append(ids, a.Deliveries...)
 	}
+	w.all = append(w.all, ids...)
 	if o.unsent {
 		return ids
 	}
-	if failed, err := w.lanes.Publish(w.t.Context(), lane, now, ids); err != nil || len(failed) > 0 {
-		w.t.Fatal(len(failed), err)
+	if failed, _ := w.lanes.Publish(w.t.Context(), lane, now, ids); len(failed) > 0 { // as intake does
+		if err := w.store.Unqueue(w.t.Context(), failed, now, now.Add(publishGrace)); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	return ids
 }
