@@ -104,6 +104,6 @@ func TestARuleForOneMailboxLeavesTheOthersAlone(t *testing.T) {
 	talk(t, sim, [][2]string{
 		{"", "220"}, {"HELO me", "250"}, {"MAIL FROM:<shop@example.test>", "250"}, {"RCPT TO:<bob@example.test>", "250"}, {"RSET", "250"},
 		{"MAIL FROM:<shop@example.test>", "250"}, {"RCPT TO:<ann@example.test>", "450"},
-		{"MAIL FROM:<shop@example.test>", "250"}, {"RCPT TO:<ann@example.test>", "250"},
+		{"MAIL FROM:<shop@example.test>", "503"}, {"RCPT TO:<ann@example.test>", "250"},
 	})
 }

@@ -110,7 +110,9 @@ func (s *smtpSession) meddle(v verdict, stage string) (stopped bool, err error) 
 		return false, nil
 	}
 	s.desk.reject()
-	s.forget()
+	if stage == "dot" { // what is refused earlier leaves the transaction open
+		s.forget()
+	}
 	err = s.say(strings.Join(strings.Fields(fmt.Sprintf("%d %s %s", v.Status, v.Enhanced, reasonOr(v, "as the rule says"))), " "))
 	if err == nil && (v.Status == 421 || stage == "connect") {
 		err = errHangUp

@@ -82,11 +82,13 @@ func onRelay(t *testing.T, adapt func(c *smtp.Config, dir string), scene func(t 
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() {
+			if err := errors.Join(r.provider.(interface{ Close() error }).Close(), sim.Close()); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}()
 		scene(t, r)
-		if err := errors.Join(r.provider.(interface{ Close() error }).Close(), sim.Close()); err != nil {
-			t.Error(err)
-		}
-		synctest.Wait()
 	})
 }
 
@@ -154,6 +156,20 @@ func TestARefusedMailLeavesTheConnectionFitForTheNext(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestADeadMailboxLeavesTheConnectionFitForTheNext(t *testing.T) {
+	onRelay(t, nil, func(t *testing.T, r *relay) {
+		for range 3 {
+			first, second := r.send(t, "dead@example.test", plain), r.send(t, "bob@example.test", plain)
+			if first != tidings.RecipientDead || second != tidings.OK {
+				t.Errorf("%s, then %s", first, second)
+			}
+		}
+		if got := r.dials.Load(); got != 1 {
+			t.Errorf("%d connections", got)
+		}
+	})
 }
 
 func TestAConnectionThatTheRelayClosedIsReplacedWithoutAFailure(t *testing.T) {

@@ -1,7 +1,6 @@
 package awssms_test
 
 import (
-	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -90,6 +89,13 @@ func send(t *testing.T, adapt func(c *awssms.Config), left time.Duration, m chan
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() {
+			client.CloseIdleConnections()
+			if err := sim.Close(); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}()
 		config := &awssms.Config{Region: "eu-west-1", OriginationIdentity: "+15550101", AccessKeyID: "AKIASIMULATED0000000", SecretAccessKey: "any"}
 		adapt(config)
 		provider, err := awssms.Vendor().Build(config, channels.Settings{Name: "aws-sms", Endpoint: "http://aws_sms", Client: client})
@@ -104,12 +110,9 @@ func send(t *testing.T, adapt func(c *awssms.Config), left time.Duration, m chan
 		if err != nil {
 			fault = channels.Classify(err).Fault
 		}
-		taken, err = tape.Entries()
-		client.CloseIdleConnections()
-		if err := errors.Join(err, sim.Close()); err != nil {
+		if taken, err = tape.Entries(); err != nil {
 			t.Error(err)
 		}
-		synctest.Wait()
 	})
 	return fault, taken
 }

@@ -46,13 +46,15 @@ func onStage(t *testing.T, scene func(t *testing.T, s *stage)) {
 			t.Fatal(err)
 		}
 		s.sim = sim
+		defer func() {
+			client.CloseIdleConnections()
+			if err := errors.Join(sim.Close(), hooks.Close()); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}()
 		s.provider = build(t, sim, client)
 		scene(t, s)
-		client.CloseIdleConnections()
-		if err := errors.Join(sim.Close(), hooks.Close()); err != nil {
-			t.Error(err)
-		}
-		synctest.Wait()
 	})
 }
 
