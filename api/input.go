@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"tidings/api/problem"
 	"tidings/api/strict"
@@ -55,13 +56,19 @@ func (c *call) media(want []string) *problem.Problem {
 	return nil
 }
 
+// bodyWithin is how long a body may take to arrive.
+const bodyWithin = 30 * time.Second
+
 // whole reads the body up to a limit.
 func (c *call) whole(limit int64) ([]byte, *problem.Problem) {
 	large := problem.New(problem.TooLarge, fmt.Sprintf("the body must not be larger than %d KiB", limit>>10))
 	if c.ContentLength > limit {
 		return nil, large
 	}
+	connection := http.NewResponseController(c.w)
+	_ = connection.SetReadDeadline(time.Now().Add(bodyWithin)) // a writer of a test has no connection
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.Body, limit))
+	_ = connection.SetReadDeadline(time.Time{}) // the end of the deadline would end the call
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

@@ -70,7 +70,7 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 		{"one of two e-mail addresses", "E-mail was sent to 1 of 2 addresses at 10:02:11 UTC.", channel(tidings.Email, stand{status: tidings.Sent}, stand{status: tidings.Bounced})},
 		{"a text message without receipt", "SMS was sent at 10:02:11 UTC.", channel(tidings.SMS, stand{status: tidings.Sent})},
 		{"waiting for a receipt", "SMS was handed over without a clear answer; word is awaited until 10:31:00 UTC.", channel(tidings.SMS, stand{status: tidings.Unknown, live: true, reason: tidings.ReasonOutcomeUnknown})},
-		{"a test key", "SMS was only simulated at 10:02:11 UTC: it was posted with a test key, so no provider was called.", channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})},
+		{"a test key", "SMS was only simulated, for a test key, at 10:02:11 UTC.", channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})},
 		{"expired before the sweep", "SMS was not sent in time: it would have come too late to be of use.", func() *store.Trail {
 			tr := channel(tidings.SMS, stand{status: tidings.Queued})
 			tr.Notification.ExpiresAt = now()

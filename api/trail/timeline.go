@@ -103,8 +103,8 @@ func (w *teller) attempt(a *tidings.Attempt) string {
 	who := vendor(a.Provider, w.providers)
 	text := ""
 	switch {
-	case a.Outcome == tidings.OK && a.Provider == "":
-		text = "Simulated; no provider was called"
+	case a.Outcome == tidings.OK && w.trail.Notification.Test:
+		text = "simulated for a test key; " + who + " was not called"
 	case a.Outcome == tidings.OK:
 		text = who + " accepted it"
 	case a.Outcome == tidings.NotSent:

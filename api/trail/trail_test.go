@@ -83,7 +83,6 @@ func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
 		{"never left", "Twilio could not be reached; nothing was sent.", tidings.Attempt{Provider: "twilio", Outcome: tidings.NotSent}},
 		{"a fault without code", "Twilio did not take it (quota spent).", tidings.Attempt{Provider: "twilio", Outcome: tidings.QuotaSpent}},
 		{"late", "Twilio accepted it, after its time was up.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OK, Late: true}},
-		{"a test key", "Simulated; no provider was called.", tidings.Attempt{Outcome: tidings.OK}},
 		{"a type without a name of its own", "Carrier answered 500.", tidings.Attempt{Provider: "carrier", Outcome: tidings.Transient, HTTPStatus: 500}},
 	} {
 		tr := one(tidings.SMS)
@@ -97,6 +96,17 @@ func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
 		}
 		if said != c.want {
 			t.Errorf("%s: told %q, want %q", c.why, said, c.want)
+		}
+	}
+}
+
+func TestASimulatedAttemptNamesNobodyAsHavingAccepted(t *testing.T) {
+	tr := channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})
+	tr.Notification.Test = true
+	tr.Deliveries[0].Attempts = []tidings.Attempt{{Provider: "twilio", Outcome: tidings.OK}}
+	for _, m := range trail.Present(tr, map[string]string{"twilio": "twilio"}, now()).Timeline {
+		if m.Kind == "attempt" && m.Text != "Simulated for a test key; Twilio was not called." {
+			t.Errorf("told %q", m.Text)
 		}
 	}
 }

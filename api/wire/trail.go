@@ -10,8 +10,8 @@ type Notification struct {
 	UserID         string                     `json:"user_id"`
 	Category       string                     `json:"category"`
 	Status         tidings.NotificationStatus `json:"status"`
-	DedupeKey      string                     `json:"dedupe_key,omitempty"`
-	CollapseKey    string                     `json:"collapse_key,omitempty"`
+	DedupeKey      string                     `json:"dedupe_key"`
+	CollapseKey    string                     `json:"collapse_key"`
 	CatalogVersion int64                      `json:"catalog_version"`
 	AcceptedAt     Time                       `json:"accepted_at"`
 	ExpiresAt      Time                       `json:"expires_at"`

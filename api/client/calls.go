@@ -1,0 +1,38 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"tidings"
+	"tidings/api/wire"
+)
+
+// Post posts one event. Posting it again under the same dedupe key is safe.
+func (c *Client) Post(ctx context.Context, e wire.Event) (wire.Posted, error) {
+	var out wire.Posted
+	err := c.Do(ctx, http.MethodPost, "/v1/events", e, &out)
+	return out, err
+}
+
+// Trail is all that is known of a notification.
+func (c *Client) Trail(ctx context.Context, id tidings.NotificationID) (wire.Trail, error) {
+	var out wire.Trail
+	err := c.Do(ctx, http.MethodGet, "/v1/notifications/"+id.String(), nil, &out)
+	return out, err
+}
+
+// Cancel calls off what of a notification is not sent yet.
+func (c *Client) Cancel(ctx context.Context, id tidings.NotificationID) (wire.Cancelled, error) {
+	var out wire.Cancelled
+	err := c.Do(ctx, http.MethodPost, "/v1/notifications/"+id.String()+"/cancel", nil, &out)
+	return out, err
+}
+
+// Register adds an address to a user, or refreshes it.
+func (c *Client) Register(ctx context.Context, user string, a wire.NewAddress) (wire.Address, error) {
+	var out wire.Address
+	err := c.Do(ctx, http.MethodPost, "/v1/users/"+url.PathEscape(user)+"/addresses", a, &out)
+	return out, err
+}
