@@ -107,7 +107,8 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.Intake = intake.New(intake.Settings{
 		Store: a.Store, Lanes: a.Lanes, Catalogue: books.current, Version: books.version,
-		Providers: channelsOf(providers), Types: tokenTypes(providers), Defaults: defaults, Metrics: metrics, Log: s.Log,
+		Providers: channelsOf(providers), Types: tokenTypes(providers), Defaults: defaults,
+		Quota: newQuotas(cfg.Apps).take, Metrics: metrics, Log: s.Log,
 	})
 	a.push("intake", func(context.Context) error { a.Intake.Close(); return nil })
 

@@ -40,7 +40,19 @@ func (r *round) allows(i *item) *Refusal {
 		return &Refusal{Code: "invalid_input", Pointer: "/send_at",
 			Detail: fmt.Sprintf("it would be of use until %s, but is kept only until %s", when(r.expiry(i)), when(now.Add(retention)))}
 	}
-	return nil
+	return r.affords(i)
+}
+
+// affords refuses what is above the app's quota. Dry runs and repeats of what was accepted cost nothing.
+func (r *round) affords(i *item) *Refusal {
+	if i.DryRun || r.in.Quota == nil {
+		return nil
+	}
+	wait := r.in.Quota(i.App, r.now)
+	if wait == 0 {
+		return nil
+	}
+	return &Refusal{Code: "quota_exceeded", Detail: fmt.Sprintf("app %s has used up its rate of events", i.App), After: wait}
 }
 
 func when(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -40,6 +40,7 @@ type Settings struct {
 	Providers map[tidings.Channel]bool                  // channels with a configured provider
 	Types     map[string]string                         // configured provider name → vendor type, of push providers
 	Defaults  Defaults
+	Quota     func(app string, now time.Time) (wait time.Duration) // takes one event of the app's quota; above 0: spent for that long. nil: no quotas
 	Metrics   *observe.Metrics
 	Log       *slog.Logger
 }

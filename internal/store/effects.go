@@ -103,6 +103,6 @@ func (t *tx) tellRetired(effects []effect) error {
 	return t.each("timeline_add", len(effects), func(i int) []any {
 		e := effects[i]
 		ntf := tidings.NotificationOf(e.delivery)
-		return []any{ntf[:], e.at.UnixMicro(), "address_retired", int64(tidings.OrdinalOf(e.delivery)), string(e.reason)}
+		return []any{ntf[:], e.at.UnixMicro(), "address_retired", int64(tidings.OrdinalOf(e.delivery)), "the provider says that the address is gone, so it is not used any more"}
 	}, nil)
 }
