@@ -58,14 +58,14 @@ func (t *twilio) schedule(m twilioMessage, rule ReceiptRule) {
 
 // call reports a status, twice if it has to. Twilio does not repeat what was not taken.
 func (t *twilio) call(ctx context.Context, m twilioMessage, status string, twice bool) {
-	_ = t.post(ctx, m, status, t.token)
+	_, _ = t.post(ctx, m, status, t.token)
 	if twice {
-		_ = t.post(ctx, m, status, t.token)
+		_, _ = t.post(ctx, m, status, t.token)
 	}
 }
 
 // report sends the callback for a status by hand, such as "delivered", or "failed:30005" with
-// an error code.
+// an error code. That a forged one is refused is no failure.
 func (t *twilio) report(ctx context.Context, r Report) error {
 	t.mu.Lock()
 	m, ok := t.sent[r.Ref]
@@ -82,32 +82,33 @@ func (t *twilio) report(ctx context.Context, r Report) error {
 	if r.Forge {
 		token = randomHex(16)
 	}
-	return t.post(ctx, m, r.Status, token)
+	answer, err := t.post(ctx, m, r.Status, token)
+	if err == nil && answer >= http.StatusBadRequest && !r.Forge {
+		err = fmt.Errorf("the service answered %d", answer)
+	}
+	return err
 }
 
 // post calls back, signed with the token over the URL that the message named, also where the
-// call goes to another host.
-func (t *twilio) post(ctx context.Context, m twilioMessage, status, token string) error {
+// call goes to another host, and gives the status of the answer.
+func (t *twilio) post(ctx context.Context, m twilioMessage, status, token string) (answered int, err error) {
 	target, err := t.reach(m.callback)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	form := m.form(status)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form.Encode()))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("X-Twilio-Signature", twilioSignature(token, m.callback, form))
 	answer, err := t.desk.sim.client.Do(r)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_ = answer.Body.Close()
-	if answer.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("the service answered %d", answer.StatusCode)
-	}
-	return nil
+	return answer.StatusCode, nil
 }
 
 // reach is where a callback goes.

@@ -173,8 +173,8 @@ func TestAForgedReceiptIsNotBelieved(t *testing.T) {
 		}
 		_, answer := s.send(t)
 		report := simulator.Report{Provider: "twilio", Ref: answer.Ref, Status: "failed:30005", Forge: true}
-		if err := s.sim.Report(t.Context(), report); err == nil {
-			t.Error("the forged receipt was taken")
+		if err := s.sim.Report(t.Context(), report); err != nil {
+			t.Error(err)
 		}
 		if statuses, _, err := s.heard(); len(statuses) != 0 || !errors.Is(err, channels.ErrForged) {
 			t.Errorf("heard %v, %v", statuses, err)
