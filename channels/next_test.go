@@ -13,7 +13,7 @@ import (
 
 	"tidings"
 	"tidings/channels"
-	"tidings/channels/channeltest"
+	"tidings/internal/golden"
 )
 
 var (
@@ -59,7 +59,7 @@ func TestNextFollowsItsTable(t *testing.T) {
 		_ = w.Flush()
 		table.WriteByte('\n')
 	}
-	channeltest.Golden(t, "testdata/next.golden", table.String())
+	golden.Check(t, "testdata/next.golden", table.String())
 }
 
 // special are the rows that only one fault has.

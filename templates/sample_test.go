@@ -2,10 +2,8 @@ package templates_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,10 +12,9 @@ import (
 
 	"tidings"
 	"tidings/deploy"
+	"tidings/internal/golden"
 	"tidings/templates"
 )
-
-var update = flag.Bool("update", os.Getenv("TIDINGS_GOLDEN") == "write", "write what renders now into testdata")
 
 var noon = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 
@@ -53,22 +50,22 @@ func TestTheSampleRendersAsReviewed(t *testing.T) {
 	for name, e := range c.Events {
 		for _, channel := range e.Channels {
 			for _, locale := range []string{"en", "de"} {
-				golden := name + "." + string(channel) + "." + locale
-				delete(stale, golden)
-				t.Run(golden, func(t *testing.T) {
+				file := name + "." + string(channel) + "." + locale
+				delete(stale, file)
+				t.Run(file, func(t *testing.T) {
 					content, err := c.Render(name, channel, templates.Input{
 						Data: examples(t, e), User: tidings.User{ID: "u_4711", Locale: locale}, Type: name, At: noon,
 					})
 					if err != nil {
 						t.Fatal(err)
 					}
-					assertGolden(t, golden, content)
+					golden.Check(t, filepath.Join("testdata", file+".golden"), readable(content))
 				})
 			}
 		}
 	}
-	for golden := range stale {
-		t.Errorf("testdata/%s.golden is of nothing in the sample: delete it", golden)
+	for file := range stale {
+		t.Errorf("testdata/%s.golden is of nothing in the sample: delete it", file)
 	}
 }
 
@@ -77,24 +74,6 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
-}
-
-func assertGolden(t *testing.T, name string, content tidings.Content) {
-	t.Helper()
-	got := readable(content)
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("rendered\n%s\nwant\n%s\nwrite it anew with TIDINGS_GOLDEN=write and read the difference", got, want)
-	}
 }
 
 // readable is a content as a reviewer wants to read it: its members that are not empty, each below its name.

@@ -1,19 +1,16 @@
 package trail_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"tidings"
 	"tidings/api/trail"
+	"tidings/internal/golden"
 	"tidings/internal/store"
 )
-
-var update = flag.Bool("update", os.Getenv("TIDINGS_GOLDEN") == "write", "write what is said now into testdata")
 
 // now is when every summary is asked for.
 func now() time.Time { return time.Date(2026, 12, 1, 10, 30, 0, 0, time.UTC) }
@@ -46,7 +43,7 @@ func TestSummariesReadAsInTheTable(t *testing.T) {
 			line(&b, string(r)+" "+string(state), tr)
 		}
 	}
-	golden(t, "testdata/summaries.golden", b.String())
+	golden.Check(t, "testdata/summaries.golden", b.String())
 }
 
 func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
@@ -155,20 +152,4 @@ func orNone(r tidings.Reason) string {
 		return "-"
 	}
 	return string(r)
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; write it anew with TIDINGS_GOLDEN=write and read the difference:\n%s", file, got)
-	}
 }

@@ -7,7 +7,6 @@ package channeltest
 
 import (
 	"crypto/tls"
-	"flag"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,9 +23,6 @@ import (
 	"tidings/channels/simulator"
 	"tidings/internal/testkit"
 )
-
-// update is -update: golden files are written instead of compared.
-var update = flag.Bool("update", false, "write golden files")
 
 // A Harness is what the suite must know of a vendor.
 type Harness struct {

@@ -3,7 +3,6 @@ package channeltest
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -11,6 +10,7 @@ import (
 
 	"tidings"
 	"tidings/channels"
+	"tidings/internal/golden"
 )
 
 // faultTable compares what the provider makes of each answer with the golden table.
@@ -21,7 +21,7 @@ func (h Harness) faultTable(t *testing.T, dir string) {
 		defer b.close()
 		got = b.classifyAll()
 	})
-	Golden(t, filepath.Join("testdata", "faults.golden"), got)
+	golden.Check(t, filepath.Join("testdata", "faults.golden"), got)
 }
 
 func (b *Bench) classifyAll() string {
@@ -60,25 +60,4 @@ func describe(err error) string {
 		text += ", dead since " + e.DeadSince.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	return text
-}
-
-// Golden compares text with a golden file, or writes it with -update.
-func Golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; run with -update and read the diff.\n--- got\n%s--- want\n%s", path, got, want)
-	}
 }

@@ -32,7 +32,7 @@ var layers = []layer{
 		"how long a text is does not depend on who carries it"},
 	{vendors, []string{"", "channels"}, false,
 		"a vendor is one leaf: it can be added or dropped alone"},
-	{[]string{"channels/channeltest"}, []string{"", "channels", "channels/simulator", "internal/testkit"}, false,
+	{[]string{"channels/channeltest"}, []string{"", "channels", "internal/golden", "channels/simulator", "internal/testkit"}, false,
 		"the suite knows the promise and the simulated services, not who keeps it"},
 	{[]string{"channels/simulator", "channels/simulator/*"}, []string{"", "channels", "channels/simulator", "channels/simulator/*"}, false,
 		"a simulator that shared code with the service would share its mistakes"},
@@ -66,6 +66,8 @@ var layers = []layer{
 		"commands parse and call"},
 	{[]string{"internal/testkit", "internal/store/storetest", "internal/faults"}, []string{"", "*", "*/*", "*/*/*"}, false,
 		"what tests share may know what it tests"},
+	{[]string{"internal/golden"}, nil, true,
+		"every package's tests may compare with a file"},
 	{[]string{"internal/arch"}, nil, true,
 		"the rules must stand apart from what they judge"},
 	{[]string{"internal/docs"}, nil, true,
@@ -135,7 +137,7 @@ func standardLibrary(imported string) bool {
 }
 
 // forTests lists what only tests may import, besides the packages of the same kind.
-var forTests = []string{"internal/testkit", "internal/store/storetest", "internal/faults", "internal/arch", "channels/channeltest"}
+var forTests = []string{"internal/testkit", "internal/golden", "internal/store/storetest", "internal/faults", "internal/arch", "channels/channeltest"}
 
 func productsLeaveTestsAlone(t *Tree) []Violation {
 	var found []Violation
