@@ -16,7 +16,7 @@ type room struct {
 var rooms = []room{
 	{[]string{"database/sql", "github.com/jackc/pgx", "modernc.org/sqlite"},
 		[]string{"internal/store", "internal/store/*", "internal/testkit", "internal/faults"},
-		[]string{"internal/intake", "internal/app"}, // they put faults between the log and its database
+		[]string{"internal/app"}, // they put faults between the log and its database
 		"SQL is spoken in one place, so one transaction is one verb of the store"},
 	{[]string{"github.com/nats-io", "github.com/synadia-io"},
 		[]string{"internal/lanes", "internal/testkit", "internal/faults"}, nil,
