@@ -54,7 +54,7 @@ func document(routes []route, version string) []byte {
 }
 
 func operation(r *openapi.Reflector, at *route) map[string]any {
-	op := map[string]any{"summary": at.summary, "responses": responses(r, at)}
+	op := map[string]any{"operationId": operationID(at.summary), "summary": at.summary, "responses": responses(r, at)}
 	if at.about != "" {
 		op["description"] = at.about
 	}
@@ -69,6 +69,15 @@ func operation(r *openapi.Reflector, at *route) map[string]any {
 		op["requestBody"] = requestBody(r, at.takes)
 	}
 	return op
+}
+
+// operationID is what generated clients call an operation: its summary as one word.
+func operationID(summary string) string {
+	words := strings.Fields(strings.ToLower(summary))
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
 }
 
 func parameters(at *route) []any {

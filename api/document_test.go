@@ -23,12 +23,17 @@ func TestEveryRouteAnswersAndIsInTheDocument(t *testing.T) {
 		t.Errorf("openapi is %v", doc["openapi"])
 	}
 	paths := doc["paths"].(map[string]any)
+	ids := map[any]bool{}
 	for _, route := range api.Listed() {
 		op, ok := dig(paths, route.Path, strings.ToLower(route.Method)).(map[string]any)
 		if !ok {
 			t.Errorf("%s %s is not in the document", route.Method, route.Path)
 			continue
 		}
+		if ids[op["operationId"]] {
+			t.Errorf("two operations are called %s", op["operationId"])
+		}
+		ids[op["operationId"]] = true
 		if op["summary"] == "" || len(op["responses"].(map[string]any)) == 0 {
 			t.Errorf("%s %s is hardly described", route.Method, route.Path)
 		}

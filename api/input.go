@@ -59,16 +59,21 @@ func (c *call) media(want []string) *problem.Problem {
 // bodyWithin is how long a body may take to arrive.
 const bodyWithin = 30 * time.Second
 
+// hurry sets the time by which the body must have arrived, also one that nobody will read: the
+// server waits for it before it sends a refusal.
+func (c *call) hurry() {
+	if c.Body != nil && c.Body != http.NoBody {
+		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(bodyWithin)) // a writer of a test has no connection
+	}
+}
+
 // whole reads the body up to a limit.
 func (c *call) whole(limit int64) ([]byte, *problem.Problem) {
 	large := problem.New(problem.TooLarge, fmt.Sprintf("the body must not be larger than %d KiB", limit>>10))
 	if c.ContentLength > limit {
 		return nil, large
 	}
-	connection := http.NewResponseController(c.w)
-	_ = connection.SetReadDeadline(time.Now().Add(bodyWithin)) // a writer of a test has no connection
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.Body, limit))
-	_ = connection.SetReadDeadline(time.Time{}) // the end of the deadline would end the call
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -76,6 +81,7 @@ func (c *call) whole(limit int64) ([]byte, *problem.Problem) {
 	case err != nil:
 		return nil, problem.New(problem.MalformedJSON, "the body ended before it was complete")
 	}
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // it is here; the deadline would end the call
 	return body, nil
 }
 

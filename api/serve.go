@@ -48,6 +48,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request, at *resource) {
 	c := &call{Request: r, w: w, id: requestID(r), now: s.Now().UTC()}
 	w.Header().Set("X-Request-Id", c.id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	c.hurry()
 	done := outcome{}
 	started := time.Now()
 	defer func() { s.log(c, done, time.Since(started)) }()
