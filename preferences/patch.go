@@ -31,9 +31,9 @@ const (
 )
 
 // Patch applies a JSON merge patch (RFC 7396) with the members all, channels and categories;
-// what it does not name stays. null takes a choice back. A category's bool is {all: bool}, so
-// it leaves the category's channels as they are: {"all": false, "push": null} also drops an
-// earlier yes to push.
+// what it does not name stays. null takes a choice back. A category's bool is {all: bool}; since
+// false there speaks of the whole category, it also ends an earlier yes to one of its channels,
+// while true leaves an earlier no as it is.
 //
 // The members of a preferences document that are not about choices (version, locale,
 // timezone) belong to the caller, who must take them out of the patch first: here they are
@@ -141,6 +141,9 @@ func (c *Choice) patch(m member, kind tidings.CategoryKind) error {
 		if cells, err = object(m.value, m.pointer); err != nil {
 			return err
 		}
+	}
+	if m.value.Kind() == 'f' {
+		maps.DeleteFunc(c.Channels, func(_ tidings.Channel, on bool) bool { return on })
 	}
 	for _, cell := range cells {
 		on, err := cell.choice()

@@ -51,6 +51,8 @@ func TestPatchTouchesOnlyWhatItNames(t *testing.T) {
 			`{"categories":{"offers":false}}`, `{"categories":{"offers":false,"orders":{"email":false}},"version":0}`},
 		{"a bool is all, so the category's channels stay", `{"categories":{"orders":{"email":false}}}`,
 			`{"categories":{"orders":true}}`, `{"categories":{"orders":{"all":true,"email":false}},"version":0}`},
+		{"no to a category also ends an earlier yes to one of its channels", `{"categories":{"offers":{"email":false,"push":true}}}`,
+			`{"categories":{"offers":false}}`, `{"categories":{"offers":{"all":false,"email":false}},"version":0}`},
 		{"an object with all alone is a bool", `{}`, `{"categories":{"orders":{"all":false}}}`, `{"categories":{"orders":false},"version":0}`},
 		{"the last choice taken back takes the category along", `{"categories":{"orders":{"email":false}}}`,
 			`{"categories":{"orders":{"email":null}}}`, `{"version":0}`},

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -24,6 +25,8 @@ const (
 // language, else the default). A channel without templates (a webhook) renders to nothing. Its
 // error is a *RenderError.
 func (c *Catalogue) Render(event string, channel tidings.Channel, in Input) (tidings.Content, error) {
+	in.User.Locale = cmp.Or(in.User.Locale, c.userLocale)
+	in.User.Timezone = cmp.Or(in.User.Timezone, c.userTimezone)
 	set := c.pick(slot{event, channel}, in.User.Locale)
 	if set == nil {
 		return tidings.Content{}, c.unrendered(event, channel)

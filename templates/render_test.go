@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/deploy"
 	"tidings/templates"
 )
 
@@ -178,6 +179,40 @@ func TestTemplatesThatDoNotRenderSayWhy(t *testing.T) {
 				t.Errorf("it took %s to refuse", took)
 			}
 		})
+	}
+}
+
+func TestUsersWithoutALocaleGetTheDeploymentsBeforeTheCatalogues(t *testing.T) {
+	files, err := templates.Load(deploy.Catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := templates.Parse(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := templates.Input{Data: json.RawMessage(`{"order":"4711","carrier":"UPS"}`)}
+	english := in
+	english.User.Locale = "en"
+	for _, c := range []struct {
+		why, locale string
+		in          templates.Input
+		same        string
+	}{
+		{"nothing is set anywhere", "", in, "en"},
+		{"the deployment speaks German", "de", in, "de"},
+		{"the user's own comes first", "de", english, "en"},
+		{"a locale without templates is the catalogue's default", "fr", in, "en"},
+	} {
+		got, err := catalogue.WithDefaults(c.locale, "UTC").Render("order.shipped", tidings.Push, c.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := in
+		want.User.Locale = c.same
+		if expected, err := catalogue.Render("order.shipped", tidings.Push, want); err != nil || got.Title != expected.Title {
+			t.Errorf("%s: %q, want %q, %v", c.why, got.Title, expected.Title, err)
+		}
 	}
 }
 

@@ -26,6 +26,16 @@ type Catalogue struct {
 	Files         map[string]string // as given: "catalog.yaml", "templates/login.code/sms.en.txt"
 
 	sets map[slot]map[string]*set // by locale in small letters
+
+	userLocale, userTimezone string // of users who have none
+}
+
+// WithDefaults is the catalogue with a locale and a time zone for users who have none; empty
+// ones change nothing. They come before the catalogue's own default locale.
+func (c *Catalogue) WithDefaults(locale, timezone string) *Catalogue {
+	out := *c
+	out.userLocale, out.userTimezone = locale, timezone
+	return &out
 }
 
 // A slot is an event type on a channel.

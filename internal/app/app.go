@@ -82,7 +82,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.push("store", func(context.Context) error { return a.Store.Close() })
 
-	books, err := openCatalogues(ctx, a.Store, cfg.Catalog, s.Log)
+	books, err := openCatalogues(ctx, a.Store, cfg, s.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tidings/deploy"
+	"tidings/internal/config"
 	"tidings/internal/store"
 	"tidings/templates"
 )
@@ -17,10 +18,11 @@ import (
 // catalogues keeps the parsed versions of the catalogue: the current one, which other processes
 // may change in the log, and those that notifications in flight are pinned to.
 type catalogues struct {
-	store *store.Store
-	log   *slog.Logger
-	stop  context.CancelFunc
-	done  chan struct{}
+	store    *store.Store
+	defaults config.Defaults
+	log      *slog.Logger
+	stop     context.CancelFunc
+	done     chan struct{}
 
 	mu     sync.RWMutex
 	newest int64                          // guarded by mu
@@ -32,11 +34,11 @@ const (
 	keptVersions = 32
 )
 
-// openCatalogues publishes the files of dir unless their hash is stored, and takes up the
+// openCatalogues publishes the configured folder unless its hash is stored, and takes up the
 // newest version. Without a folder, an empty log gets the sample.
-func openCatalogues(ctx context.Context, s *store.Store, dir string, log *slog.Logger) (*catalogues, error) {
-	c := &catalogues{store: s, log: log, done: make(chan struct{}), parsed: map[int64]*templates.Catalogue{}}
-	if err := c.publishAtStart(ctx, dir); err != nil {
+func openCatalogues(ctx context.Context, s *store.Store, cfg config.Config, log *slog.Logger) (*catalogues, error) {
+	c := &catalogues{store: s, defaults: cfg.Defaults, log: log, done: make(chan struct{}), parsed: map[int64]*templates.Catalogue{}}
+	if err := c.publishAtStart(ctx, cfg.Catalog); err != nil {
 		return nil, fmt.Errorf("catalogue: %w", err)
 	}
 	if err := c.refresh(ctx); err != nil {
@@ -147,6 +149,7 @@ func (c *catalogues) load(ctx context.Context, n int64) (*templates.Catalogue, e
 			delete(c.parsed, old)
 		}
 	}
+	parsed = parsed.WithDefaults(c.defaults.Locale, c.defaults.Timezone)
 	c.parsed[n] = parsed
 	return parsed, nil
 }

@@ -47,7 +47,7 @@ type App struct {
 
 // Defaults hold for users who say nothing else.
 type Defaults struct {
-	Locale   string `yaml:"locale"`
+	Locale   string `yaml:"locale"` // empty: the catalogue's
 	Timezone string `yaml:"timezone"`
 }
 
@@ -86,7 +86,7 @@ func Default(dir string) Config {
 	return Config{
 		Listen: "127.0.0.1:8080", DataDir: filepath.Join(dir, "data"), SecretFile: filepath.Join(dir, "data", "secret"),
 		Roles: []string{"api", "worker"}, ShutdownTimeout: 30 * time.Second,
-		Workers: workers.DefaultConfig(), Defaults: Defaults{Locale: "en", Timezone: "UTC"},
+		Workers: workers.DefaultConfig(), Defaults: Defaults{Timezone: "UTC"},
 	}
 }
 

@@ -71,21 +71,24 @@ func (r *round) decideOne(i *item, n int) {
 	i.acceptance = a
 }
 
-// render proves that every channel which sends or holds will render. It keeps what a dry run shows.
+// render proves that every channel which sends or holds will render, and that nothing is missing
+// in the data for any channel asked for, so that a faulty event is refused whoever it is for. It
+// keeps what a dry run shows.
 func (r *round) render(i *item, in templates.Input, decisions []tidings.Decision) (map[tidings.Channel]tidings.Content, *Refusal) {
 	var rendered map[tidings.Channel]tidings.Content
 	if i.DryRun {
 		rendered = make(map[tidings.Channel]tidings.Content, len(decisions))
 	}
 	for _, d := range decisions {
-		if d.Action == tidings.ActionSuppress {
+		if d.Reason == tidings.ReasonNotRequested {
 			continue
 		}
+		goes := d.Action != tidings.ActionSuppress
 		content, err := r.catalogue.Render(i.Type, d.Channel, in)
-		if err != nil {
-			return nil, unrenderable(err)
+		if refusal := unrenderable(err); refusal != nil && (goes || refusal.Code == templates.CodeMissingData) {
+			return nil, refusal
 		}
-		if i.DryRun {
+		if i.DryRun && goes {
 			rendered[d.Channel] = content
 		}
 	}
@@ -93,6 +96,9 @@ func (r *round) render(i *item, in templates.Input, decisions []tidings.Decision
 }
 
 func unrenderable(err error) *Refusal {
+	if err == nil {
+		return nil
+	}
 	var e *templates.RenderError
 	if errors.As(err, &e) {
 		return &Refusal{Code: e.Code, Pointer: e.Pointer, Detail: e.Error()}
