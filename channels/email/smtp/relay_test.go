@@ -100,10 +100,7 @@ func (r *relay) send(t *testing.T, to string, content tidings.Content) tidings.O
 	_, err := r.provider.Send(ctx, &channels.Message{
 		Delivery: tidings.DeliveryOf(tidings.NewNotificationID(time.Now()), 1), Attempt: 1, Address: to, Content: content,
 	})
-	if err == nil {
-		return tidings.OK
-	}
-	return channels.Classify(err).Fault
+	return outcome(err)
 }
 
 // arrived is the mails that the relay took.
