@@ -60,7 +60,7 @@ func TestARefusedEventLeavesNoTrace(t *testing.T) {
 		missing := shipped("u_1", "k")
 		missing.Data = json.RawMessage(`{"order":"4711"}`)
 		unreachable := shipped("u_1", "k")
-		unreachable.Data, unreachable.Channels = json.RawMessage(`{"order":"4711"}`), []tidings.Channel{tidings.Push}
+		unreachable.Data, unreachable.User.Email = json.RawMessage(`{"order":"4711"}`), nil
 		unknown := shipped("u_1", "k")
 		unknown.Type = "order.eaten"
 		wide := shipped("u_1", "k")
@@ -73,7 +73,7 @@ func TestARefusedEventLeavesNoTrace(t *testing.T) {
 			code, pointer string
 		}{
 			{"a name the template uses is missing", missing, "missing_data", "/data/carrier"},
-			{"it would be missing for the next user, though this one has no device", unreachable, "missing_data", "/data/carrier"},
+			{"it would be missing for the next user, though this one has no address", unreachable, "missing_data", "/data/carrier"},
 			{"a type nobody has declared", unknown, "unknown_event_type", "/type"},
 			{"channels can only narrow", wide, "invalid_input", "/channels/1"},
 			{"its record would be gone before it is sent", late, "invalid_input", "/send_at"},
