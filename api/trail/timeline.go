@@ -55,11 +55,11 @@ func timeline(t *store.Trail, providers map[string]string, now time.Time) []wire
 
 // order is which of two moments of the same instant came first.
 func order(kind string) int {
-	i := slices.Index([]string{kindAccepted, kindReleased, kindDecided, kindHeld, kindQueued, kindAttempt, kindReceipt}, kind)
-	if i < 0 {
-		return len(kindReceipt)
+	kinds := []string{kindAccepted, kindReleased, kindDecided, kindHeld, kindQueued, kindAttempt, kindReceipt}
+	if i := slices.Index(kinds, kind); i >= 0 {
+		return i
 	}
-	return i
+	return len(kinds)
 }
 
 func (w *teller) add(at time.Time, kind string, id tidings.DeliveryID, text string) {
