@@ -1,5 +1,7 @@
 package simulator_test
 
+//lint:file-ignore SA1019 the test speaks HTTP/2 as the push client does, through x/net/http2.
+
 import (
 	"bytes"
 	"crypto/tls"

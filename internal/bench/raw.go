@@ -1,5 +1,7 @@
 package bench
 
+//lint:file-ignore SA1019 the raw loop is measured with the transport that the push client uses, x/net/http2.
+
 import (
 	"context"
 	"crypto/tls"
