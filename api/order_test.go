@@ -88,7 +88,8 @@ func TestBodiesAreTakenAsJSONInUTF8Only(t *testing.T) {
 
 func TestABodyOverItsBoundIsRefusedHoweverItComes(t *testing.T) {
 	b := newBench(t)
-	pad := func(n int) string { return `{"type":"order.shipped","user":"u"` + strings.Repeat(" ", n-35) + `}` }
+	const event = `{"type":"order.shipped","user":"u","data":{"order":"4711","carrier":"UPS"}`
+	pad := func(n int) string { return event + strings.Repeat(" ", n-len(event)-1) + "}" }
 	for _, c := range []struct {
 		why, path string
 		size      int
