@@ -30,14 +30,17 @@ type Settings struct {
 	Lanes     []tidings.Lane
 	Limits    map[tidings.Lane]int // deliveries that may wait in the log
 	LaneMeter LaneMeter            // nil in a process without workers
-	Ready     func(ctx context.Context) error
-	Draining  func() bool // true once shutdown has begun: posts answer 503
-	PublicURL string
-	Defaults  intake.Defaults
-	Version   string
-	Metrics   *observe.Metrics
-	Log       *slog.Logger
-	Now       func() time.Time // nil: time.Now
+	// LanesSwitched tells the workers of this process that a lane was paused or resumed; nil
+	// without workers. Those of others find out within a second.
+	LanesSwitched func(ctx context.Context)
+	Ready         func(ctx context.Context) error
+	Draining      func() bool // true once shutdown has begun: posts answer 503
+	PublicURL     string
+	Defaults      intake.Defaults
+	Version       string
+	Metrics       *observe.Metrics
+	Log           *slog.Logger
+	Now           func() time.Time // nil: time.Now
 }
 
 // A LaneMeter measures lanes in this process.

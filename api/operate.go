@@ -83,6 +83,9 @@ func (s *service) setPaused(c *call, paused bool) (*answer, error) {
 	if err := s.Store.SetLanePaused(c.Context(), name, paused, c.now); err != nil {
 		return nil, err
 	}
+	if s.LanesSwitched != nil {
+		s.LanesSwitched(c.Context())
+	}
 	c.notes = append(c.notes, slog.String("lane", string(name)))
 	all, err := s.lanes(c)
 	if err != nil {

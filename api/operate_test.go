@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"errors"
 	"net/http/httptest"
 	"strings"
@@ -62,6 +63,17 @@ func TestLanesShowWhatWaitsAndCanBePaused(t *testing.T) {
 		t.Error("the lane is still paused")
 	}
 	b.call("POST", "/v1/lanes/fax.bulk/resume", "").want(404, "not_found")
+}
+
+func TestTheWorkersHearOfASwitchedLaneBeforeTheAnswer(t *testing.T) {
+	told := 0
+	b := newBench(t, func(s *api.Settings) { s.LanesSwitched = func(context.Context) { told++ } })
+	b.call("POST", "/v1/lanes/push.bulk/pause", "").want(200, "")
+	b.call("POST", "/v1/lanes/push.bulk/resume", "").want(200, "")
+	b.call("POST", "/v1/lanes/fax.bulk/pause", "").want(404, "not_found")
+	if told != 2 {
+		t.Errorf("the workers were told %d times of two switches", told)
+	}
 }
 
 func TestCallbacksAreTakenOnlyWhenSigned(t *testing.T) {

@@ -27,6 +27,8 @@ type dispatcher struct {
 	mu   sync.Mutex
 	next map[tidings.Lane]time.Time // earliest known due time; guarded by mu
 
+	looking sync.Mutex // held from reading what operators have set until it is in force
+
 	// Only the loop touches what follows.
 	backlog map[tidings.Lane]bool // due deliveries wait for room
 	sights  map[tidings.Lane]*sights
@@ -137,7 +139,10 @@ func (d *dispatcher) nearest() (nearest time.Time) {
 }
 
 // lookAround takes over what operators have set, and shows the gauges that change by the second.
+// Whoever switched a lane calls it beside the loop.
 func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
+	d.looking.Lock()
+	defer d.looking.Unlock()
 	m := d.w.Metrics
 	for _, g := range d.w.gates {
 		m.BreakerState.WithLabelValues(g.Name).Set(float64(g.state(now)))

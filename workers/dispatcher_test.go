@@ -156,6 +156,30 @@ func TestAPausedLaneSendsNothingUntilItIsResumed(t *testing.T) {
 	})
 }
 
+func TestAPauseThatIsToldOfHoldsBackTheVeryNextDelivery(t *testing.T) {
+	s := &script{}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		w.start()
+		w.pass(time.Minute)
+		running := w.running[0]
+		switchLane := func(paused bool) {
+			if err := w.store.SetLanePaused(t.Context(), "push.bulk", paused, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			running.LanesSwitched(t.Context())
+		}
+		switchLane(true)
+		ids := w.accept(10, orderPush)
+		w.pass(10 * time.Minute)
+		if s.count() != 0 {
+			t.Errorf("%d calls after the lane was paused", s.count())
+		}
+		switchLane(false)
+		w.pass(500 * time.Millisecond)
+		w.ends(tidings.Sent, "", ids...)
+	})
+}
+
 func TestWhatIsOfNoMoreUseExpires(t *testing.T) {
 	s := &script{}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {

@@ -72,6 +72,14 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	a.push("listener", func(context.Context) error { return ignoreClosed(a.listener.Close()) })
 	public := publicURL(cfg, a.listener)
 
+	release, err := takeFolder(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if release != nil {
+		a.push("data_dir", release)
+	}
+
 	secret, err := LoadSecret(cfg.SecretFile)
 	if err != nil {
 		return nil, err
@@ -120,13 +128,12 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		if err != nil {
 			return nil, fmt.Errorf("start the workers: %w", err)
 		}
-		a.push("workers", a.Workers.Stop)
 	}
 
 	server := &http.Server{
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
-			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LaneMeter: laneMeter(a.Workers),
+			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LaneMeter: laneMeter(a.Workers), LanesSwitched: lanesSwitched(a.Workers),
 			Ready: a.ready, Draining: a.draining.Load, PublicURL: public, Defaults: defaults,
 			Version: s.Version, Metrics: metrics, Log: s.Log,
 		}),
@@ -135,6 +142,9 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
 	a.push("http", server.Shutdown)
+	if a.Workers != nil { // they stop first: meanwhile probes and posts are told why, and receipts are taken
+		a.push("workers", a.Workers.Stop)
+	}
 	go func() { a.served <- server.Serve(a.listener) }()
 	return a, nil
 }
@@ -235,6 +245,13 @@ func newMetrics(version string, providers []workers.Provider) *observe.Metrics {
 		names = append(names, string(l))
 	}
 	return observe.NewMetrics(version, known, names)
+}
+
+func lanesSwitched(w *workers.Workers) func(context.Context) {
+	if w == nil {
+		return nil
+	}
+	return w.LanesSwitched
 }
 
 func laneMeter(w *workers.Workers) api.LaneMeter {

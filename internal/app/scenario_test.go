@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tidings/api/client"
 	"tidings/internal/config"
 	"tidings/internal/testkit"
 )
@@ -206,6 +209,32 @@ func TestShutdownLetsCallsEndAndRefusesNewPosts(t *testing.T) {
 		}
 		t.Logf("%d of %d were accepted before the restart", accepted, len(ids))
 		w.onceEach(len(ids))
+	})
+}
+
+func TestWhileCallsEndReadinessIsRedAndPostsAreRefused(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, "", func(c *config.Config) { c.ShutdownTimeout = 20 * time.Second })
+		defer w.close()
+		w.faults(`[{"provider":"apns","do":{"delay":"5s"}}]`)
+		w.device("u_1", 1)
+		id := w.post(shipped("u_1", nil))
+		time.Sleep(time.Second)
+		stopped := make(chan struct{})
+		go func() { w.stop(); close(stopped) }()
+		time.Sleep(time.Second)
+		w.api.CloseIdleConnections() // a load balancer's probe comes on a connection of its own
+		for _, ask := range []struct{ method, path string }{{"GET", "/readyz"}, {"POST", "/v1/events"}} {
+			err := w.api.Do(context.Background(), ask.method, ask.path, shipped("u_1", nil), nil)
+			var refused *client.Error
+			if !errors.As(err, &refused) || refused.Status != 503 {
+				t.Errorf("%s %s while a call was under way: %v, want 503", ask.method, ask.path, err)
+			}
+		}
+		<-stopped
+		w.start()
+		w.until(id, "sent", time.Minute)
+		w.onceEach(1)
 	})
 }
 
