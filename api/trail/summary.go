@@ -2,6 +2,7 @@ package trail
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +63,12 @@ type stand struct {
 	reason tidings.Reason
 	due    time.Time // of the next try, or the end of waiting
 	since  time.Time // when it was reached
+	maybe  bool      // an attempt was left without a clear answer, so it may have arrived
 }
 
 func standOf(d *store.TrailDelivery, expires, now time.Time) stand {
 	status, final := d.Shown(expires, now)
-	s := stand{status: status, final: final, reason: reason(d, status), due: d.DueAt, since: d.FinishedAt}
+	s := stand{status: status, final: final, reason: reason(d, status), due: d.DueAt, since: d.FinishedAt, maybe: maybeArrived(d.Attempts)}
 	if status != tidings.Delivered {
 		return s
 	}
@@ -76,6 +78,15 @@ func standOf(d *store.TrailDelivery, expires, now time.Time) stand {
 		}
 	}
 	return s
+}
+
+// maybeArrived reports whether nobody knows what came of some attempt: neither a late answer nor
+// a receipt has told.
+func maybeArrived(attempts []tidings.Attempt) bool {
+	return slices.ContainsFunc(attempts, func(a tidings.Attempt) bool {
+		settled := a.Refused || slices.ContainsFunc(attempts, func(b tidings.Attempt) bool { return b.Late && b.Number == a.Number })
+		return a.Outcome == tidings.OutcomeUnknown && (a.Late || !settled)
+	})
 }
 
 // reached reports whether a provider took it, as far as anybody knows.
@@ -173,6 +184,9 @@ func predicate(c tidings.Channel, category string, s stand, now time.Time) strin
 	if s.reason != "" {
 		why = ": " + because(s.reason, c, category)
 	}
+	if text := doubtful(s); text != "" {
+		return text
+	}
 	switch s.status {
 	case tidings.Queued:
 		return "is on its way" + why
@@ -196,6 +210,22 @@ func predicate(c tidings.Channel, category string, s stand, now time.Time) strin
 		return "could not be delivered and needs a person" + why
 	}
 	return string(s.status) + why
+}
+
+// doubtful is what is said of an end after which it may have arrived all the same; empty where
+// the end leaves no doubt.
+func doubtful(s stand) string {
+	switch {
+	case !s.maybe:
+		return ""
+	case s.status == tidings.Expired:
+		return "may or may not have arrived: the provider gave no clear answer, and it is too late for another try"
+	case s.status == tidings.Dead && s.reason == tidings.ReasonRetriesSpent:
+		return "may or may not have arrived and needs a person: all tries failed or were left without a clear answer"
+	case s.status == tidings.Cancelled && s.reason == tidings.ReasonCancelled:
+		return "was called off, but may have arrived: the provider gave no clear answer"
+	}
+	return ""
 }
 
 // unknown is what is said when nobody knows.

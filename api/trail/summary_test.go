@@ -88,6 +88,34 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 	}
 }
 
+func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {
+	unclear := tidings.Attempt{Provider: "twilio", Outcome: tidings.OutcomeUnknown}
+	for _, c := range []struct {
+		why, want string
+		stand     stand
+		attempts  []tidings.Attempt
+	}{
+		{"expired while word was awaited", "SMS may or may not have arrived: the provider gave no clear answer, and it is too late for another try.",
+			stand{status: tidings.Expired, reason: tidings.ReasonExpired}, []tidings.Attempt{unclear}},
+		{"tries spent", "SMS may or may not have arrived and needs a person: all tries failed or were left without a clear answer.",
+			stand{status: tidings.Dead, reason: tidings.ReasonRetriesSpent}, []tidings.Attempt{unclear, {Outcome: tidings.Transient}}},
+		{"called off", "SMS was called off, but may have arrived: the provider gave no clear answer.",
+			stand{status: tidings.Cancelled, reason: tidings.ReasonCancelled}, []tidings.Attempt{unclear}},
+		{"refused by a receipt", "SMS was not sent in time: it would have come too late to be of use.",
+			stand{status: tidings.Expired, reason: tidings.ReasonExpired}, []tidings.Attempt{{Outcome: tidings.OutcomeUnknown, Refused: true}}},
+		{"answered after all", "SMS could not be delivered and needs a person: all tries failed.",
+			stand{status: tidings.Dead, reason: tidings.ReasonRetriesSpent}, []tidings.Attempt{{Number: 1, Outcome: tidings.OutcomeUnknown}, {Number: 1, Late: true, Outcome: tidings.Transient}}},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			tr := channel(tidings.SMS, c.stand)
+			tr.Deliveries[0].Attempts = c.attempts
+			if got := trail.Summary(tr, now()); got != c.want {
+				t.Errorf("said  %s\nwant  %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestADayThatIsNotTodayIsNamed(t *testing.T) {
 	tr := pushes(stand{status: tidings.Sent})
 	if got, want := trail.Summary(tr, now().Add(24*time.Hour)), "Push reached the device at 10:02:11 UTC on 1 December 2026."; got != want {

@@ -108,11 +108,11 @@ func (w *teller) attempt(a *tidings.Attempt) string {
 	case a.Outcome == tidings.OK:
 		text = who + " accepted it"
 	case a.Outcome == tidings.NotSent:
-		text = who + " could not be reached; nothing was sent" + code(a)
+		text = who + " could not be reached; nothing was sent" + aside(a)
+	case a.Outcome == tidings.OutcomeUnknown && !answered(a):
+		text = who + " gave no clear answer" + aside(a)
 	case a.HTTPStatus > 0 || a.Code != "":
 		text = who + " answered" + code(a)
-	case a.Outcome == tidings.OutcomeUnknown:
-		text = who + " gave no clear answer"
 	default:
 		text = who + " did not take it (" + strings.ReplaceAll(string(a.Outcome), "_", " ") + ")"
 	}
@@ -123,6 +123,20 @@ func (w *teller) attempt(a *tidings.Attempt) string {
 		text += "; next try at " + w.clock(a.RetryAt)
 	}
 	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// answered reports whether the code is a provider's: one that begins with a digit, as replies of
+// mail servers do, or one beside a status. Others name what our side was at.
+func answered(a *tidings.Attempt) bool {
+	return a.HTTPStatus > 0 || a.Code != "" && a.Code[0] >= '0' && a.Code[0] <= '9'
+}
+
+// aside is the code where it is a detail: how far it came, or what the provider said.
+func aside(a *tidings.Attempt) string {
+	if text := strings.TrimSpace(code(a)); text != "" {
+		return " (" + strings.ReplaceAll(text, "_", " ") + ")"
+	}
+	return ""
 }
 
 // code is the provider's answer: status and code.

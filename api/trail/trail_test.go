@@ -83,13 +83,17 @@ func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
 		{"never left", "Twilio could not be reached; nothing was sent.", tidings.Attempt{Provider: "twilio", Outcome: tidings.NotSent}},
 		{"a fault without code", "Twilio did not take it (quota spent).", tidings.Attempt{Provider: "twilio", Outcome: tidings.QuotaSpent}},
 		{"late", "Twilio accepted it, after its time was up.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OK, Late: true}},
+		{"cut off at a stage that has a name", "The mail server gave no clear answer (dot).", tidings.Attempt{Provider: "smtp", Outcome: tidings.OutcomeUnknown, Code: "dot"}},
+		{"cut off before anything was sent", "The mail server could not be reached; nothing was sent (rcpt).", tidings.Attempt{Provider: "smtp", Outcome: tidings.NotSent, Code: "rcpt"}},
+		{"a reply that settles nothing", "The mail server answered 354.", tidings.Attempt{Provider: "smtp", Outcome: tidings.OutcomeUnknown, Code: "354"}},
+		{"a status that settles nothing", "Twilio answered 502 20502.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OutcomeUnknown, HTTPStatus: 502, Code: "20502"}},
 		{"a type without a name of its own", "Carrier answered 500.", tidings.Attempt{Provider: "carrier", Outcome: tidings.Transient, HTTPStatus: 500}},
 	} {
 		tr := one(tidings.SMS)
 		tr.Deliveries = deliveries(tidings.SMS, stand{status: tidings.Sent})
 		tr.Deliveries[0].Attempts = []tidings.Attempt{c.attempt}
 		said := ""
-		for _, m := range trail.Present(tr, map[string]string{"twilio": "twilio"}, now()).Timeline {
+		for _, m := range trail.Present(tr, map[string]string{"twilio": "twilio", "smtp": "smtp"}, now()).Timeline {
 			if m.Kind == "attempt" {
 				said = m.Text
 			}

@@ -215,8 +215,12 @@ func (r *recording) attempts() error {
 	return r.each("attempt_add", len(fresh), func(i int) []any {
 		a := &r.result(fresh[i]).Attempt
 		late := flag(r.out[r.places[fresh[i]]].Late)
+		retry := a.RetryAt
+		if r.rows[fresh[i]].cancelled {
+			retry = time.Time{} // what was to be tried again ends instead
+		}
 		return keyArgs(a.Delivery, int64(a.Number), late, a.Provider, a.StartedAt.UnixMicro(), a.EndedAt.UnixMicro(), string(a.Outcome),
-			int64(a.HTTPStatus), a.Code, a.Text, micros(a.RetryAt), a.Ref)
+			int64(a.HTTPStatus), a.Code, a.Text, micros(retry), a.Ref)
 	}, nil)
 }
 

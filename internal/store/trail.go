@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tidings"
 )
@@ -115,10 +116,16 @@ func (l *Trail) delivery(id tidings.DeliveryID) *TrailDelivery {
 	return &l.Deliveries[n]
 }
 
-// tell lets each attempt say what its receipts said of it.
+// tell lets each attempt say what its receipts said of it. An attempt is late when its lease had
+// ended, which the log knows as an attempt of the same number; where only a receipt was quicker
+// than the record, the answer was in time.
 func (l *Trail) tell() {
 	for i := range l.Deliveries {
 		d := &l.Deliveries[i]
+		for j := range d.Attempts {
+			a := &d.Attempts[j]
+			a.Late = a.Late && slices.ContainsFunc(d.Attempts, func(b tidings.Attempt) bool { return b.Number == a.Number && !b.Late })
+		}
 		for _, r := range d.Receipts {
 			for j := range d.Attempts {
 				if a := &d.Attempts[j]; a.Number == r.Attempt {
