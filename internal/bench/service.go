@@ -26,7 +26,7 @@ import (
 const (
 	users     = 2000 // who get the events, each with one phone
 	batchSize = 500  // events of one request
-	callers   = 64   // calls to the provider at once
+	callers   = 256   // calls to the provider at once
 	pushLane  = tidings.Lane("push.bulk")
 )
 
@@ -71,6 +71,9 @@ func (r *run) configure(name string, roles []string, provider simulator.Provider
 		return cfg, err
 	}
 	cfg.Roles = roles
+	for i := range cfg.Providers {
+		cfg.Providers[i].Concurrency = callers
+	}
 	lane := cfg.Workers.Lane(pushLane)
 	lane.Workers = callers
 	cfg.Workers.Lanes = map[string]workers.LaneConfig{string(pushLane): lane}

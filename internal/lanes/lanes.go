@@ -66,7 +66,7 @@ type lane struct {
 	room     atomic.Int64
 	closed   atomic.Bool
 
-	mending sync.Mutex // one caller at a time makes what is missing
+	mending chan struct{} // holds a token while a caller makes what is missing
 }
 
 func (l *lane) streamName() string { return "tidings-" + strings.ReplaceAll(string(l.Lane), ".", "-") }
@@ -80,7 +80,7 @@ const consumerName = "workers"
 func Open(ctx context.Context, s Settings) (*Lanes, error) {
 	l := &Lanes{log: s.Log, lanes: make(map[tidings.Lane]*lane, len(s.Lanes))}
 	for _, spec := range s.Lanes {
-		l.lanes[spec.Lane] = &lane{Spec: spec}
+		l.lanes[spec.Lane] = &lane{Spec: spec, mending: make(chan struct{}, 1)}
 	}
 	if s.URL == "" {
 		server, err := startServer(s)

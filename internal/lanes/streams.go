@@ -11,10 +11,15 @@ import (
 const bytesAnID = 256
 
 // mend makes a lane's stream and consumer, or brings the settings of those that exist up to
-// date. It never deletes: unacknowledged entries would go with them.
+// date. It never deletes: unacknowledged entries would go with them. One caller at a time does;
+// the others wait for it no longer than their ctx lives, since a broker may take long to answer.
 func (l *Lanes) mend(ctx context.Context, lane *lane) (err error) {
-	lane.mending.Lock()
-	defer lane.mending.Unlock()
+	select {
+	case lane.mending <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("make lane %s: %w", lane.Lane, unavailable(ctx.Err()))
+	}
+	defer func() { <-lane.mending }()
 	stream, err := l.js.CreateOrUpdateStream(ctx, streamConfig(lane))
 	if err != nil {
 		return fmt.Errorf("make lane %s: %w", lane.Lane, unavailable(err))

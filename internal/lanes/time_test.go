@@ -1,6 +1,8 @@
 package lanes
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -96,6 +98,21 @@ func TestFetchGoesOnAfterARestartOfTheBroker(t *testing.T) {
 		}
 		if entries := <-got; len(entries) != 1 || time.Since(start) > 30*time.Second {
 			t.Errorf("fetched %d entries after %v", len(entries), time.Since(start))
+		}
+	})
+}
+
+func TestWhoWaitsForALaneToBeMadeGivesUpInTime(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
+		l := open(t, Settings{})
+		defer closeLanes(t, l)
+		lane := l.lanes[bulk]
+		lane.mending <- struct{}{} // somebody makes it, and the broker takes its time
+		defer func() { <-lane.mending }()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := l.mend(ctx, lane); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("err = %v, want ErrUnavailable", err)
 		}
 	})
 }
