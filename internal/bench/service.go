@@ -26,7 +26,7 @@ import (
 const (
 	users     = 2000 // who get the events, each with one phone
 	batchSize = 500  // events of one request
-	callers   = 256   // calls to the provider at once
+	callers   = 256  // calls to the provider at once
 	pushLane  = tidings.Lane("push.bulk")
 )
 
