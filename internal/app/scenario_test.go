@@ -13,7 +13,6 @@ import (
 
 	"tidings/api/client"
 	"tidings/internal/config"
-	"tidings/internal/testkit"
 )
 
 func shipped(user string, more map[string]any) map[string]any {
@@ -28,9 +27,7 @@ func shipped(user string, more map[string]any) map[string]any {
 }
 
 func TestAnHourWithoutTheProviderCostsNobodyTheirPush(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", nil)
-		defer w.close()
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.faults(`[{"provider":"apns","do":{"status":503,"reason":"ServiceUnavailable"}}]`)
 		var ids []string
 		for i := range 60 { // one a minute, all through the outage
@@ -54,9 +51,7 @@ func TestAnHourWithoutTheProviderCostsNobodyTheirPush(t *testing.T) {
 }
 
 func TestALostLaneIsFilledAgainFromTheLog(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", nil)
-		defer w.close()
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.device("u_1", 1)
 		w.faults(`[{"provider":"apns","do":{"delay":"8s"}}]`) // so that most of them wait in the lane
 		var ids []string
@@ -82,9 +77,7 @@ func TestALostLaneIsFilledAgainFromTheLog(t *testing.T) {
 }
 
 func TestARestartOnItsFilesLosesAndRepeatsNothing(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", nil)
-		defer w.close()
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.device("u_1", 1)
 		w.faults(`[{"provider":"apns","do":{"delay":"2s"}}]`)
 		var ids []string
@@ -103,9 +96,7 @@ func TestARestartOnItsFilesLosesAndRepeatsNothing(t *testing.T) {
 }
 
 func TestATextFallsBackAndItsReceiptArrives(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", nil)
-		defer w.close()
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.do(http.MethodPut, "/v1/users/u_1", map[string]any{"phone": "+15550123001"}, nil)
 		id := w.post(map[string]any{"type": "login.code", "user": "u_1", "data": map[string]any{"code": "482913"}})
 		w.until(id, "delivered", time.Minute)
@@ -120,9 +111,7 @@ func TestATextFallsBackAndItsReceiptArrives(t *testing.T) {
 }
 
 func TestAnAcceptedTextWhoseAnswerWasLostFollowsItsRule(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", nil)
-		defer w.close()
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.do(http.MethodPut, "/v1/users/u_1", map[string]any{"phone": "+15550123001", "email": "ann@example.test"}, nil)
 		w.faults(`[{"provider":"twilio","do":{"reset":"after"}},{"provider":"smtp","do":{"reset":"after"}}]`)
 		code := w.post(map[string]any{"type": "login.code", "user": "u_1", "data": map[string]any{"code": "482913"}})
@@ -144,9 +133,7 @@ func TestAnAcceptedTextWhoseAnswerWasLostFollowsItsRule(t *testing.T) {
 }
 
 func TestAnOptOutCountsForWhatIsParkedOrHeld(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", nil)
-		defer w.close()
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.device("u_1", 1)
 		at := time.Now().Add(20 * time.Minute).UTC().Format(time.RFC3339)
 		held := w.post(shipped("u_1", map[string]any{"send_at": at}))
@@ -165,9 +152,7 @@ func TestAnOptOutCountsForWhatIsParkedOrHeld(t *testing.T) {
 }
 
 func TestAScheduledPushGoesOutAtItsTimeAndAnExpiredOneNever(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", nil)
-		defer w.close()
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.device("u_1", 1)
 		at := time.Now().Add(10 * time.Minute)
 		id := w.post(shipped("u_1", map[string]any{"send_at": at.UTC().Format(time.RFC3339Nano)}))
@@ -187,9 +172,8 @@ func TestAScheduledPushGoesOutAtItsTimeAndAnExpiredOneNever(t *testing.T) {
 }
 
 func TestShutdownLetsCallsEndAndRefusesNewPosts(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", func(c *config.Config) { c.ShutdownTimeout = 20 * time.Second })
-		defer w.close()
+	patient := func(c *config.Config) { c.ShutdownTimeout = 20 * time.Second }
+	onEachDatabase(t, patient, func(t *testing.T, w *world) {
 		w.faults(`[{"provider":"apns","do":{"delay":"2s"}}]`)
 		var ids []string
 		for i := range 500 {
@@ -213,9 +197,8 @@ func TestShutdownLetsCallsEndAndRefusesNewPosts(t *testing.T) {
 }
 
 func TestWhileCallsEndReadinessIsRedAndPostsAreRefused(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		w := newWorld(t, "", func(c *config.Config) { c.ShutdownTimeout = 20 * time.Second })
-		defer w.close()
+	patient := func(c *config.Config) { c.ShutdownTimeout = 20 * time.Second }
+	onEachDatabase(t, patient, func(t *testing.T, w *world) {
 		w.faults(`[{"provider":"apns","do":{"delay":"5s"}}]`)
 		w.device("u_1", 1)
 		id := w.post(shipped("u_1", nil))

@@ -44,6 +44,19 @@ type world struct {
 	api *client.Client
 }
 
+// onEachDatabase runs a scenario in virtual time, on SQLite and on PostgreSQL.
+func onEachDatabase(t *testing.T, edit func(*config.Config), scenario func(t *testing.T, w *world)) {
+	for _, database := range []struct{ name, url string }{{"sqlite", ""}, {"postgres", testkit.Postgres(t)}} {
+		t.Run(database.name, func(t *testing.T) {
+			testkit.Bubble(t, func(t *testing.T) {
+				w := newWorld(t, database.url, edit)
+				defer w.close()
+				scenario(t, w)
+			})
+		})
+	}
+}
+
 const serviceAddress = "service:80"
 
 // newWorld starts the simulators and the service; databaseURL empty is SQLite.
