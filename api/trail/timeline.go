@@ -85,7 +85,8 @@ func (w *teller) decided(d tidings.Decision) {
 }
 
 func (w *teller) delivery(d *store.TrailDelivery) {
-	w.add(d.QueuedAt, kindQueued, d.ID, sentence(noun(d.Channel)+" to "+observe.Masked(d.Channel, d.Address)+" queued for "+string(d.Lane)))
+	which := noun(d.Channel) + " to " + observe.Masked(d.Channel, d.Address)
+	w.add(d.QueuedAt, kindQueued, d.ID, sentence(which+" queued for "+string(d.Lane)))
 	for i := range d.Attempts {
 		a := &d.Attempts[i]
 		w.add(a.EndedAt, kindAttempt, d.ID, w.attempt(a))
@@ -93,8 +94,20 @@ func (w *teller) delivery(d *store.TrailDelivery) {
 	for _, r := range d.Receipts {
 		w.add(r.At, kindReceipt, d.ID, w.receipt(r))
 	}
-	if shown, _ := d.Shown(w.trail.Notification.ExpiresAt, w.now); shown == tidings.Expired && d.Status != tidings.Expired {
-		w.add(w.trail.Notification.ExpiresAt, kindExpired, d.ID, "It is too late to be of use.")
+	w.end(d, which)
+}
+
+// end tells of an end that came before or between attempts.
+func (w *teller) end(d *store.TrailDelivery, which string) {
+	switch shown, _ := d.Shown(w.trail.Notification.ExpiresAt, w.now); shown {
+	case tidings.Expired:
+		at := d.FinishedAt
+		if at.IsZero() { // the sweep has not come by
+			at = w.trail.Notification.ExpiresAt
+		}
+		w.add(at, kindExpired, d.ID, sentence(which+": it is too late to be of use"))
+	case tidings.Suppressed:
+		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+": do not send, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"tidings"
 	"tidings/api/trail"
+	"tidings/api/wire"
 	"tidings/internal/store"
 )
 
@@ -100,6 +101,31 @@ func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
 		}
 		if said != c.want {
 			t.Errorf("%s: told %q, want %q", c.why, said, c.want)
+		}
+	}
+}
+
+func TestTheTimelineTellsOfEndsThatNoAttemptBrought(t *testing.T) {
+	for _, c := range []struct {
+		why, kind, want string
+		stand           stand
+		past            bool
+	}{
+		{"expired and swept", "expired", "SMS to +1555***00: it is too late to be of use.", stand{status: tidings.Expired, reason: tidings.ReasonExpired}, true},
+		{"expired before the sweep", "expired", "SMS to +1555***00: it is too late to be of use.", stand{status: tidings.Queued}, true},
+		{"an opt-out since it was accepted", "decided", "SMS to +1555***00: do not send, since the user switched off SMS.", stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel}, false},
+	} {
+		tr := channel(tidings.SMS, c.stand)
+		tr.Deliveries[0].Address = "+15550100"
+		if c.past {
+			tr.Notification.ExpiresAt = now()
+		}
+		var last wire.Moment
+		for _, m := range trail.Present(tr, nil, now()).Timeline {
+			last = m
+		}
+		if last.Kind != c.kind || last.Text != c.want || last.DeliveryID != tr.Deliveries[0].ID {
+			t.Errorf("%s: told %+v, want %s: %s", c.why, last, c.kind, c.want)
 		}
 	}
 }
