@@ -73,7 +73,7 @@ func (c Config) validateLanes() error {
 		for _, p := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
 			lane := tidings.LaneOf(ch, p)
 			known = append(known, string(lane))
-			if wait := c.Lane(lane).AckWait; wait >= c.Delivery.Lease {
+			if wait := c.Lane(lane).AckWait; c.sets(ch, lane) && wait >= c.Delivery.Lease {
 				return fmt.Errorf("lanes.%s.ack_wait: %v must be below delivery.lease %v", lane, wait, c.Delivery.Lease)
 			}
 		}
@@ -89,11 +89,20 @@ func (c Config) validateLanes() error {
 	return nil
 }
 
+// sets reports whether the configuration speaks of the lane. What it does not speak of is checked
+// with the providers that use it: a lane that nobody sends through contradicts nothing.
+func (c Config) sets(ch tidings.Channel, lane tidings.Lane) bool {
+	_, whole := c.Lanes[string(ch)]
+	_, one := c.Lanes[string(lane)]
+	return whole || one
+}
+
 // longestMargin is what must be left of a lease when a provider call has run into its time-out:
 // time to record it. Leases of less than twenty seconds leave a quarter.
 const longestMargin = 5 * time.Second
 
-func (d Delivery) margin() time.Duration { return min(longestMargin, d.Lease/4) }
+// Margin is what must be left of the lease when a call has run into its time-out.
+func (d Delivery) Margin() time.Duration { return min(longestMargin, d.Lease/4) }
 
 // validateWith checks the spans of the configuration against those of the providers.
 func (c Config) validateWith(providers []Provider) error {
@@ -104,7 +113,7 @@ func (c Config) validateWith(providers []Provider) error {
 		if p.Timeout <= 0 || p.Concurrency < 1 || p.PerSecond < 0 {
 			return fmt.Errorf("provider %s: timeout and concurrency must be above 0, rate_per_second not below 0", p.Name)
 		}
-		if margin := c.Delivery.margin(); p.Timeout+margin >= c.Delivery.Lease {
+		if margin := c.Delivery.Margin(); p.Timeout+margin >= c.Delivery.Lease {
 			return fmt.Errorf("provider %s: timeout %v and %v to record it must be below delivery.lease %v: a delivery would be tried again while its call is under way",
 				p.Name, p.Timeout, margin, c.Delivery.Lease)
 		}
@@ -112,6 +121,8 @@ func (c Config) validateWith(providers []Provider) error {
 			lane := tidings.LaneOf(p.Channel, priority)
 			if wait := c.Lane(lane).AckWait; p.Timeout >= wait {
 				return fmt.Errorf("provider %s: timeout %v must be below lanes.%s.ack_wait %v", p.Name, p.Timeout, lane, wait)
+			} else if wait >= c.Delivery.Lease {
+				return fmt.Errorf("lanes.%s.ack_wait: %v must be below delivery.lease %v", lane, wait, c.Delivery.Lease)
 			}
 		}
 	}

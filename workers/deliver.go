@@ -70,7 +70,7 @@ func (c *call) drop() {
 // the wall clock jumps; the larger span counts.
 func (s *sender) inTime(c *call, now time.Time) bool {
 	elapsed := max(now.Sub(c.claimedAt), now.Round(0).Sub(c.claimedAt.Round(0)))
-	return elapsed <= s.w.Config.Delivery.Lease-c.gate.Timeout-s.w.Config.Delivery.margin()-2*time.Duration(s.w.skew.Load())
+	return elapsed <= s.w.Config.Delivery.Lease-c.gate.Timeout-s.w.Config.Delivery.Margin()-2*time.Duration(s.w.skew.Load())
 }
 
 // call hands the message over.

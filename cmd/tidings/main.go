@@ -48,13 +48,31 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version,
-		Args:          cobra.NoArgs,
 	}
 	root.PersistentFlags().String("config", os.Getenv("TIDINGS_CONFIG"), "configuration file (TIDINGS_CONFIG)")
 	root.AddCommand(
 		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newBench(),
 	)
+	nameUnknown(root)
 	return root
+}
+
+// nameUnknown lets every command that is but a group of others refuse what it does not know, where
+// cobra would print its help and report success.
+func nameUnknown(group *cobra.Command) {
+	for _, c := range group.Commands() {
+		nameUnknown(c)
+	}
+	if !group.HasSubCommands() || group.Runnable() {
+		return
+	}
+	group.Args = cobra.ArbitraryArgs
+	group.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("there is no command %q; %s --help lists those there are", args[0], cmd.CommandPath())
+		}
+		return cmd.Help()
+	}
 }
 
 // loadConfig reads the configuration that --config names; paths in it are relative to its file.

@@ -168,18 +168,17 @@ func (c *Config) validateProviders() error {
 	return nil
 }
 
-// callMargin is what must be left of a lease when a call has run into its time-out.
-const callMargin = 5 * time.Second
-
 func (c *Config) validateSpans(p Provider) error {
 	for _, pr := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
 		lane := tidings.LaneOf(p.Vendor.Channel, pr)
 		if wait := c.Workers.Lane(lane).AckWait; p.Timeout >= wait {
 			return fmt.Errorf("providers: %s: timeout %v must be below ack_wait %v of lane %s", p.Name, p.Timeout, wait, lane)
+		} else if lease := c.Workers.Delivery.Lease; wait >= lease {
+			return fmt.Errorf("lanes.%s.ack_wait: %v must be below delivery.lease %v", lane, wait, lease)
 		}
 	}
-	if lease := c.Workers.Delivery.Lease; p.Timeout+callMargin >= lease {
-		return fmt.Errorf("providers: %s: timeout %v and %v to spare must be below delivery.lease %v", p.Name, p.Timeout, callMargin, lease)
+	if lease, margin := c.Workers.Delivery.Lease, c.Workers.Delivery.Margin(); p.Timeout+margin >= lease {
+		return fmt.Errorf("providers: %s: timeout %v and %v to spare must be below delivery.lease %v", p.Name, p.Timeout, margin, lease)
 	}
 	return nil
 }

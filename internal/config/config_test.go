@@ -45,6 +45,30 @@ func load(t *testing.T, text string, environ ...string) (config.Config, string, 
 	return c, filepath.Dir(file), err
 }
 
+func TestSpansContradictOnlyWhereSomethingIsSent(t *testing.T) {
+	for _, c := range []struct{ why, text, want string }{
+		{"short spans throughout", `
+delivery: {lease: 4s}
+lanes: {sms: {ack_wait: 3s}}
+providers: [{name: a, type: text, token: t, timeout: 2s}]
+`, ""},
+		{"a call that leaves no time to record it", `
+delivery: {lease: 4s}
+lanes: {sms: {ack_wait: 3500ms}}
+providers: [{name: a, type: text, token: t, timeout: 3s}]
+`, "timeout 3s and 1s to spare must be below delivery.lease 4s"},
+		{"a lane in use that nobody set", `
+delivery: {lease: 20s}
+providers: [{name: a, type: text, token: t, timeout: 2s}]
+`, "lanes.sms.priority.ack_wait: 30s must be below delivery.lease 20s"},
+	} {
+		_, _, err := load(t, c.text)
+		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && !strings.Contains(got, c.want) {
+			t.Errorf("%s: %v, want %q", c.why, err, c.want)
+		}
+	}
+}
+
 func TestLoadReadsEveryPartAndKeepsDefaults(t *testing.T) {
 	c, dir, err := load(t, `
 listen: 127.0.0.1:9999
