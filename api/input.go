@@ -67,6 +67,20 @@ func (c *call) hurry() {
 	}
 }
 
+// maxUnwanted is how much of a body is read that nobody wants, in bytes: four times the largest
+// that any route takes.
+const maxUnwanted = 4 * maxBatchBody
+
+// passOver reads what is left of the body of a request that is refused, within the time of
+// hurry: many callers do not look for an answer before they have sent it all, and would see
+// nothing but a broken connection. Who asks with Expect: 100-continue has sent none yet.
+func (c *call) passOver() {
+	if c.Body == nil || c.ContentLength > maxUnwanted || c.Header.Get("Expect") != "" {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, c.Body, maxUnwanted) // the answer is the same however it ends
+}
+
 // whole reads the body up to a limit.
 func (c *call) whole(limit int64) ([]byte, *problem.Problem) {
 	large := problem.New(problem.TooLarge, fmt.Sprintf("the body must not be larger than %d KiB", limit>>10))

@@ -136,6 +136,7 @@ func (s *service) refuse(c *call, err error) outcome {
 	if c.route != nil && c.route.scope != "" && p.After > 0 {
 		s.Metrics.Shed.WithLabelValues(string(p.Code)).Inc()
 	}
+	c.passOver()
 	body := p.Body()
 	p.Header(c.w.Header())
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
