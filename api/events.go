@@ -168,7 +168,7 @@ func idempotencyKey(h http.Header) (wire.Key, error) {
 	case len(all) == 0:
 		return "", nil
 	case len(all) > 1 || !wire.IsKey(all[0]):
-		return "", invalid("/dedupe_key", "Idempotency-Key must be given once and have 1 to 255 bytes")
+		return "", invalid("/dedupe_key", "Idempotency-Key must be given once and have 1 to 255 bytes of UTF-8")
 	}
 	return wire.Key(all[0]), nil
 }

@@ -68,6 +68,7 @@ func TestTheSameKeyGivesTheFirstNotification(t *testing.T) {
 	}
 	b.call("POST", "/v1/events", event(`"u_2"`, `,"dedupe_key":"k"`)).want(409, "dedupe_conflict")
 	b.call("POST", "/v1/events", event(`{"id":"u_1","locale":"de"}`, `,"dedupe_key":"k"`)).want(409, "dedupe_conflict")
+	b.call("POST", "/v1/events", event(`"u_1"`, ``), "Idempotency-Key", "k\xff").want(422, "invalid_input")
 	for why, key := range map[string]string{"of another app": otherKey, "in test mode": testKey} {
 		if r := b.call("POST", "/v1/events", event(`"u_1"`, `,"dedupe_key":"k"`), as(key)...); r.Code != http.StatusAccepted {
 			t.Errorf("the key %s answers %d", why, r.Code)
@@ -260,7 +261,7 @@ func TestFiltersAreReadStrictly(t *testing.T) {
 			t.Errorf("%s finds %d, want %d", query, len(list), want)
 		}
 	}
-	for _, query := range []string{"status=retrying", "channel=fax", "reason=mood", "since=yesterday", "until=1", "limit=0", "limit=201", "limit=x", "cursor=2", "user_id=a%20b", "app=", "event=%00", "dedupe_key="} {
+	for _, query := range []string{"status=retrying", "channel=fax", "reason=mood", "since=yesterday", "until=1", "limit=0", "limit=201", "limit=x", "cursor=2", "user_id=a%20b", "app=", "event=%00", "dedupe_key=", "dedupe_key=%00", "dedupe_key=%ff"} {
 		r := b.call("GET", "/v1/notifications?"+query, "").want(422, "invalid_input")
 		if name, _, _ := strings.Cut(query, "="); len(r.at()) != 1 || r.at()[0] != "/"+name {
 			t.Errorf("%s: the problem is at %q", query, r.at())

@@ -142,7 +142,7 @@ func closedLists(q url.Values, f store.Filter) error {
 	}
 	switch {
 	case q.Has("dedupe_key") && !wire.IsKey(f.DedupeKey):
-		return invalid("/dedupe_key", "must be 1 to 255 bytes")
+		return invalid("/dedupe_key", "must be 1 to 255 bytes of UTF-8 without NUL")
 	case q.Has("status") && !slices.Contains(tidings.NotificationStatuses(), f.Status):
 		return invalid("/status", fmt.Sprintf("must be one of %v", tidings.NotificationStatuses()))
 	case q.Has("channel") && !slices.Contains(tidings.Channels(), f.Channel):

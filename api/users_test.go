@@ -100,7 +100,7 @@ func TestTokensFitTheirProvider(t *testing.T) {
 		{"an e-mail address", `{"channel":"email","email":"ann@example.test"}`, "", ""},
 		{"a phone number", `{"channel":"sms","phone":"+15550100"}`, "", ""},
 		{"a webhook", `{"channel":"webhook","url":"https://example.test/"}`, "not_supported", "/channel"},
-		{"a browser", `{"channel":"push","provider":"webpush","endpoint":"https://example.test/","keys":{"p256dh":"x","auth":"y"}}`, "invalid_input", "/endpoint"},
+		{"a browser", `{"channel":"push","provider":"webpush","endpoint":"https://example.test/","keys":{"p256dh":"x","auth":"y"}}`, "not_supported", "/endpoint"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			r := b.call("POST", "/v1/users/u_1/addresses", c.body)

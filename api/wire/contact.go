@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"path"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones are known without files of the system
@@ -152,10 +153,17 @@ func (Zone) Schema() map[string]any {
 	return map[string]any{"type": "string", "description": "IANA name of a time zone."}
 }
 
+// isZone refuses what package time takes beyond IANA names: paths with idle parts, and what the
+// zone files of some systems hold besides (copies with and without leap seconds, their own zone).
 func isZone(s string) bool {
-	if s == "" || s == "Local" || len(s) > 64 {
+	folder, _, _ := strings.Cut(s, "/")
+	switch folder {
+	case "", "Local", "localtime", "posix", "posixrules", "right", "Factory":
 		return false
 	}
-	_, err := time.LoadLocation(s) // refuses paths
+	if len(s) > 64 || path.Clean(s) != s {
+		return false
+	}
+	_, err := time.LoadLocation(s) // refuses the other paths
 	return err == nil
 }

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"tidings/api/strict"
 )
@@ -71,5 +73,7 @@ func (Key) Schema() map[string]any {
 	return map[string]any{"type": "string", "minLength": 1, "maxLength": maxKey}
 }
 
-// IsKey reports whether s has the length of a key.
-func IsKey(s string) bool { return s != "" && len(s) <= maxKey }
+// IsKey reports whether s is a key: of its length, and a text as databases take it.
+func IsKey(s string) bool {
+	return s != "" && len(s) <= maxKey && utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+}

@@ -38,6 +38,7 @@ type NewAddress struct {
 // ReadJSON reads the address. Whether the token fits its provider is not known here.
 func (a *NewAddress) ReadJSON(in *strict.Input) {
 	var given []string
+	later := false // it has members of a kind of address whose turn has not come
 	in.Object(func(name string) bool {
 		switch name {
 		case "channel":
@@ -53,6 +54,7 @@ func (a *NewAddress) ReadJSON(in *strict.Input) {
 			a.Phone.ReadJSON(in)
 		case "endpoint", "keys", "url":
 			in.Refuse("is not supported yet")
+			later = true
 			return true
 		default:
 			return false
@@ -60,7 +62,7 @@ func (a *NewAddress) ReadJSON(in *strict.Input) {
 		given = append(given, name)
 		return true
 	}, "channel")
-	if a.Channel != "" {
+	if a.Channel != "" && !later {
 		members(in, a.Channel, given)
 	}
 }
