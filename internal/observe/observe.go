@@ -98,6 +98,12 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 		for _, s := range []string{"sent", "delivered", "bounced", "failed", "expired", "cancelled", "suppressed", "dead", "unknown"} {
 			m.Deliveries.WithLabelValues(p.Channel, p.Name, s)
 		}
+		for _, k := range []string{"opened", "clicked", "complained"} {
+			m.Engagement.WithLabelValues(p.Channel, p.Name, k)
+		}
+		for _, r := range []string{"retries_spent", "provider_broken", "poison"} {
+			m.DeadLetters.WithLabelValues(p.Channel, r)
+		}
 	}
 	for _, l := range lanes {
 		for _, g := range []*prometheus.GaugeVec{m.LaneDepth, m.LaneOldestDue, m.LaneInFlight, m.LanePaused, m.DueRows, m.DrainPerSecond} {
