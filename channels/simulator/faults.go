@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -63,8 +64,10 @@ func (s *Span) UnmarshalText(b []byte) error {
 func (s Span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
 
 func (r Rule) validate() error {
+	all := protocols()
+	i := slices.IndexFunc(all, func(p protocol) bool { return p.typ == r.Provider })
 	switch {
-	case !slices.ContainsFunc(protocols(), func(p protocol) bool { return p.typ == r.Provider }):
+	case i < 0:
 		return fmt.Errorf("provider %q is not simulated", r.Provider)
 	case r.Times < 0:
 		return errors.New("times is not negative")
@@ -78,6 +81,25 @@ func (r Rule) validate() error {
 		return errors.New("streams and goaway are not negative")
 	case !slices.Contains([]string{"", "connect", "ehlo", "mail", "rcpt", "data", "dot"}, r.Do.At):
 		return errors.New("at is connect, ehlo, mail, rcpt, data or dot")
+	case r.Do.Enhanced != "" && !enhancedStatus.MatchString(r.Do.Enhanced):
+		return errors.New("enhanced is a status code such as 4.3.0")
+	}
+	return r.fits(all[i])
+}
+
+// enhancedStatus is the form of a status code of RFC 3463.
+var enhancedStatus = regexp.MustCompile(`^[245]\.\d{1,3}\.\d{1,3}$`)
+
+// fits refuses what the protocol has not: it would be taken and never happen.
+func (r Rule) fits(p protocol) error {
+	later := r.Receipts.Delay > 0 || len(r.Receipts.Order) > 0 || r.Receipts.Duplicate
+	switch {
+	case !p.stages && (r.Do.At != "" || r.Do.Enhanced != ""):
+		return fmt.Errorf("%s has no stages and no enhanced status codes", p.typ)
+	case !p.streams && (r.Do.Streams > 0 || r.Do.GoAway > 0):
+		return fmt.Errorf("%s has no streams to limit and no connections to close gracefully", p.typ)
+	case !p.receipts && later:
+		return fmt.Errorf("%s sends no receipts", p.typ)
 	}
 	return nil
 }

@@ -15,16 +15,20 @@ type protocol struct {
 	typ  string
 	port int // above the base
 	open func(*desk) (service, error)
+
+	stages   bool // it goes by stages and answers with enhanced status codes, as SMTP does
+	streams  bool // its connections carry many streams
+	receipts bool // it calls back
 }
 
 // protocols is every simulated service. A new one is a file of its own and a line here.
 func protocols() []protocol {
 	return []protocol{
-		{"apns", 0, openAPNs},
-		{"fcm", 1, openFCM},
-		{"twilio", 2, openTwilio},
-		{"aws_sms", 3, openAWSSMS},
-		{"smtp", 5, openSMTP},
+		{typ: "apns", port: 0, open: openAPNs, streams: true},
+		{typ: "fcm", port: 1, open: openFCM},
+		{typ: "twilio", port: 2, open: openTwilio, receipts: true},
+		{typ: "aws_sms", port: 3, open: openAWSSMS},
+		{typ: "smtp", port: 5, open: openSMTP, stages: true},
 	}
 }
 

@@ -77,6 +77,11 @@ func TestARuleThatCannotBeMeantIsRefusedAndChangesNothing(t *testing.T) {
 		{"times below zero", `[{"provider":"apns","times":-1}]`},
 		{"a reset at no time", `[{"provider":"apns","do":{"reset":"meanwhile"}}]`},
 		{"a stage that SMTP has not", `[{"provider":"apns","do":{"at":"lunch"}}]`},
+		{"a status code that is none", `[{"provider":"smtp","do":{"status":451,"enhanced":"4.3"}}]`},
+		{"a stage where there are none", `[{"provider":"apns","do":{"status":503,"at":"data"}}]`},
+		{"streams where there are none", `[{"provider":"fcm","do":{"streams":5}}]`},
+		{"a graceful end where there is none", `[{"provider":"twilio","do":{"goaway":5}}]`},
+		{"receipts where there are none", `[{"provider":"apns","receipts":{"order":["delivered"]}}]`},
 		{"one bad rule behind a good one", `[{"provider":"fcm","do":{"status":500}},{"provider":"pigeon"}]`},
 	} {
 		if status, answer := control(t, sim, "PUT", "/faults", c.rules); status != http.StatusUnprocessableEntity {
