@@ -72,10 +72,14 @@ func standOf(d *store.TrailDelivery, expires, now time.Time) stand {
 	if status != tidings.Delivered {
 		return s
 	}
-	for _, r := range d.Receipts { // the first word of its arrival counts
-		if r.Status == tidings.ReceiptDelivered && (s.since.IsZero() || r.At.Before(s.since)) {
-			s.since = r.At
+	var arrived time.Time
+	for _, r := range d.Receipts { // the first word of its arrival counts, not when it was sent
+		if r.Status == tidings.ReceiptDelivered && (arrived.IsZero() || r.At.Before(arrived)) {
+			arrived = r.At
 		}
+	}
+	if !arrived.IsZero() {
+		s.since = arrived
 	}
 	return s
 }

@@ -78,6 +78,13 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 			tr.Notification.Decisions = append(tr.Notification.Decisions, tidings.Decision{Channel: tidings.Email, Action: tidings.ActionSuppress, Reason: tidings.ReasonNotRequested})
 			return tr
 		}()},
+		{"arrived long after it was sent", "SMS was delivered at 10:25:00 UTC.", func() *store.Trail {
+			tr := channel(tidings.SMS, stand{status: tidings.Delivered})
+			for _, minute := range []int{27, 25} { // the second comes out of order
+				tr.Deliveries[0].Receipts = append(tr.Deliveries[0].Receipts, tidings.Receipt{Status: tidings.ReceiptDelivered, At: time.Date(2026, 12, 1, 10, minute, 0, 0, time.UTC)})
+			}
+			return tr
+		}()},
 		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
