@@ -26,7 +26,8 @@ func (s *service) putCatalog(c *call) (*answer, error) {
 	if err := c.read(&in); err != nil {
 		return nil, err
 	}
-	if _, current := s.Catalogue(); in.Version != nil && *in.Version != current {
+	now, current := s.Catalogue()
+	if in.Version != nil && *in.Version != current || in.Hash != nil && *in.Hash != now.Hash {
 		return nil, problem.New(problem.VersionConflict, "the catalogue was published since; read it again")
 	}
 	version, err := s.Publish(c.Context(), in.Files)

@@ -30,6 +30,12 @@ func TestTheCatalogueIsReadAndPublished(t *testing.T) {
 		t.Errorf("the same files are version %d", next.Version)
 	}
 	var posted wire.Posted
+	seen := b.call("GET", "/v1/catalog", "").want(200, "").Body.String()
+	b.call("PUT", "/v1/catalog", seen).want(200, "").into(&next)
+	if next.Version != 2 {
+		t.Errorf("what was read is published as version %d", next.Version)
+	}
+	b.call("PUT", "/v1/catalog", `{"hash":"`+now.Hash+`",`+files+`}`).want(409, "version_conflict")
 	b.call("POST", "/v1/events", shipped("u_1")).want(202, "").into(&posted)
 	if len(posted.Decisions) != 1 || posted.Decisions[0].Channel != tidings.SMS {
 		t.Errorf("decided %+v", posted.Decisions)

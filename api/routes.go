@@ -136,7 +136,7 @@ func (s *service) operatorRoutes() []route {
 		},
 		{
 			method: http.MethodPut, pattern: "/v1/catalog", scope: scopeAdmin, summary: "Publish a catalogue",
-			about:  "All files of the catalogue. The same files again give the version that has them.",
+			about:  "All files of the catalogue, as GET shows them. Those of the current version give that version; those of an older one become a new version.",
 			takes:  takes[wire.CatalogChange](catalogExample).upTo(maxBatchBody),
 			gives:  []reply{{status: http.StatusOK, about: "The version that holds from now on.", body: wire.Catalog{}}},
 			errors: []problem.Code{problem.VersionConflict},

@@ -15,6 +15,7 @@ type Catalog struct {
 // CatalogChange publishes files as a new version of the catalogue.
 type CatalogChange struct {
 	Version *int64            `json:"version,omitempty" doc:"The version that the caller saw; another current one is a conflict."`
+	Hash    *string           `json:"hash,omitempty" doc:"The hash that the caller saw; another current one is a conflict."`
 	Files   map[string]string `json:"files" doc:"All files, by path: catalog.yaml and templates/…"`
 }
 
@@ -25,6 +26,10 @@ func (c *CatalogChange) ReadJSON(in *strict.Input) {
 		case "version":
 			if n, ok := in.Int(); ok {
 				c.Version = &n
+			}
+		case "hash":
+			if s, ok := in.String(); ok {
+				c.Hash = &s
 			}
 		case "files":
 			c.Files = map[string]string{}

@@ -60,17 +60,25 @@ func (c *catalogues) publishAtStart(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.publish(ctx, files)
+	_, err = c.publishBy(ctx, files, c.store.PublishCatalogOnce)
 	return err
 }
 
-// publish checks files and stores them as a new version; its error is templates.Problems where they are wrong.
+// publish checks files and stores them as a new version unless they are the newest; its error is
+// templates.Problems where they are wrong.
 func (c *catalogues) publish(ctx context.Context, files map[string]string) (int64, error) {
+	return c.publishBy(ctx, files, c.store.PublishCatalog)
+}
+
+// A publication stores checked files.
+type publication func(ctx context.Context, hash string, files map[string]string, now time.Time) (version int64, published bool, err error)
+
+func (c *catalogues) publishBy(ctx context.Context, files map[string]string, store publication) (int64, error) {
 	parsed, err := templates.Parse(files)
 	if err != nil {
 		return 0, err
 	}
-	version, published, err := c.store.PublishCatalog(ctx, parsed.Hash, files, time.Now())
+	version, published, err := store(ctx, parsed.Hash, files, time.Now())
 	if err != nil {
 		return 0, err
 	}

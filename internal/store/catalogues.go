@@ -7,8 +7,19 @@ import (
 	"time"
 )
 
-// PublishCatalog stores files as a new version, unless the hash is stored already: then that version is given.
+// PublishCatalog stores files as a new version, unless the newest has their hash: then that
+// version is given. Files of an older version become a new one, so that they count again.
 func (s *Store) PublishCatalog(ctx context.Context, hash string, files map[string]string, now time.Time) (version int64, published bool, err error) {
+	return s.publishCatalog(ctx, "catalogue_newest_of_hash", hash, files, now)
+}
+
+// PublishCatalogOnce stores files as a new version, unless any version has their hash: then the
+// newest of those is given.
+func (s *Store) PublishCatalogOnce(ctx context.Context, hash string, files map[string]string, now time.Time) (version int64, published bool, err error) {
+	return s.publishCatalog(ctx, "catalogue_of_hash", hash, files, now)
+}
+
+func (s *Store) publishCatalog(ctx context.Context, same, hash string, files map[string]string, now time.Time) (version int64, published bool, err error) {
 	doc, err := json.Marshal(files)
 	if err != nil {
 		return 0, false, fmt.Errorf("publish catalogue: %w", err)
@@ -16,7 +27,7 @@ func (s *Store) PublishCatalog(ctx context.Context, hash string, files map[strin
 	err = s.write(ctx, Normal, func(t *tx) error {
 		published = false
 		for { // ends: whoever drew the number first has made another version
-			found, err := t.one("catalogue_of_hash", []any{hash}, &version)
+			found, err := t.one(same, []any{hash}, &version)
 			if err != nil || found {
 				return err
 			}

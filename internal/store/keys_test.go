@@ -67,7 +67,7 @@ func TestTheSameCatalogueIsPublishedOnce(t *testing.T) {
 			version   int64
 			published bool
 		}{{"h1", 1, true}, {"h2", 2, true}, {"h1", 1, false}} {
-			version, published, err := s.PublishCatalog(t.Context(), step.hash, map[string]string{"catalog.yaml": step.hash}, noon())
+			version, published, err := s.PublishCatalogOnce(t.Context(), step.hash, map[string]string{"catalog.yaml": step.hash}, noon())
 			fatal(t, err)
 			if version != step.version || published != step.published {
 				t.Errorf("%s became version %d, published %t", step.hash, version, published)
@@ -88,13 +88,34 @@ func TestTheSameCatalogueIsPublishedOnce(t *testing.T) {
 	})
 }
 
+func TestFilesOfAnOlderCatalogueCountAgainAsANewVersion(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, step := range []struct {
+			hash      string
+			version   int64
+			published bool
+		}{{"h1", 1, true}, {"h2", 2, true}, {"h2", 2, false}, {"h1", 3, true}, {"h1", 3, false}} {
+			version, published, err := s.PublishCatalog(t.Context(), step.hash, map[string]string{"catalog.yaml": step.hash}, noon())
+			fatal(t, err)
+			if version != step.version || published != step.published {
+				t.Errorf("%s became version %d, published %t", step.hash, version, published)
+			}
+		}
+		newest, err := s.Catalog(t.Context(), 0)
+		fatal(t, err)
+		if newest.Version != 3 || newest.Hash != "h1" {
+			t.Errorf("the newest is %+v", newest)
+		}
+	})
+}
+
 func TestParallelPublishersDrawNumbersWithoutGaps(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
 				hash := string(rune('a' + i%10))
-				if _, _, err := s.PublishCatalog(t.Context(), hash, map[string]string{"catalog.yaml": hash}, noon()); err != nil {
+				if _, _, err := s.PublishCatalogOnce(t.Context(), hash, map[string]string{"catalog.yaml": hash}, noon()); err != nil {
 					t.Error(err)
 				}
 			})

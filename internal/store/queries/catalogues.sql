@@ -5,7 +5,10 @@ SELECT COALESCE(MAX(version), 0) + 1, CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($
 ON CONFLICT DO NOTHING;
 
 -- name: catalogue_of_hash
-SELECT version FROM catalogues WHERE hash = $1;
+SELECT version FROM catalogues WHERE hash = $1 ORDER BY version DESC LIMIT 1;
+
+-- name: catalogue_newest_of_hash
+SELECT version FROM catalogues WHERE hash = $1 AND version = (SELECT MAX(version) FROM catalogues);
 
 -- name: catalogue
 SELECT version, hash, files, created_at FROM catalogues WHERE version = $1;
