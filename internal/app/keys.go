@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"tidings/api/wire"
 	"tidings/internal/config"
 	"tidings/internal/store"
 )
@@ -22,16 +23,11 @@ func Scopes() []string { return []string{"send", "users", "read", "operate", "ad
 // NewKey makes an API key of an app and the secret that is shown once. The scope "all" is
 // short for every scope.
 func NewKey(app string, scopes []string, test bool, now time.Time) (key store.Key, secret string, err error) {
-	if slices.Contains(scopes, "all") {
-		scopes = Scopes()
+	if !wire.IsName(app) {
+		return key, "", fmt.Errorf("%q is not a name of an app: take 1 to 128 characters of A-Z, a-z, 0-9 and . _ : @ -", app)
 	}
-	for _, s := range scopes {
-		if !slices.Contains(Scopes(), s) {
-			return key, "", fmt.Errorf("%q is not a scope: take send, users, read, operate, admin or all", s)
-		}
-	}
-	if len(scopes) == 0 || app == "" {
-		return key, "", errors.New("a key needs an app and at least one scope")
+	if scopes, err = spelledOut(scopes); err != nil {
+		return key, "", err
 	}
 	var id [10]byte
 	var random [32]byte
@@ -46,6 +42,24 @@ func NewKey(app string, scopes []string, test bool, now time.Time) (key store.Ke
 		ID: "tid_" + mode + "_" + hex.EncodeToString(id[:]), App: app, Hash: sha256.Sum256([]byte(secret)),
 		Scopes: scopes, Test: test, CreatedAt: now,
 	}, secret, nil
+}
+
+// spelledOut is each scope once, in the order of Scopes.
+func spelledOut(scopes []string) (all []string, err error) {
+	for _, s := range scopes {
+		if s != "all" && !slices.Contains(Scopes(), s) {
+			return nil, fmt.Errorf("%q is not a scope: take send, users, read, operate, admin or all", s)
+		}
+	}
+	for _, s := range Scopes() {
+		if slices.Contains(scopes, s) || slices.Contains(scopes, "all") {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("a key needs at least one scope")
+	}
+	return all, nil
 }
 
 // WithStore runs f on the log of a configuration, beside a running service or without one.
