@@ -120,7 +120,9 @@ func (s *sender) report(c *call, r *store.Result, recorded store.Recorded) {
 	if recorded.Retired {
 		m.AddressesRetired.WithLabelValues(a.Provider).Inc()
 	}
-	s.w.countEnd(channel, a.Provider, recorded, r.Reason)
+	if recorded.Status != tidings.Unknown || r.DueAt.IsZero() { // else a receipt is awaited, which is no end
+		s.w.countEnd(channel, a.Provider, recorded, r.Reason)
+	}
 	level := slog.LevelInfo
 	if a.Outcome == tidings.ConfigFault || a.Outcome == tidings.QuotaSpent {
 		level = slog.LevelError // somebody must mend the set-up

@@ -16,11 +16,12 @@ import (
 	"tidings/api/problem"
 	"tidings/channels"
 	"tidings/internal/observe"
+	"tidings/internal/store"
 )
 
 // A Receiver takes callbacks of all providers.
 type Receiver struct {
-	Apply     func(ctx context.Context, receipts []tidings.Receipt) (strays int, err error)
+	Apply     func(ctx context.Context, receipts []tidings.Receipt) (store.Applied, error)
 	PublicURL string // where providers reach this service
 	Metrics   *observe.Metrics
 	Now       func() time.Time
@@ -48,12 +49,12 @@ func (v *Receiver) Receive(r *http.Request, provider, channel string, reader cha
 	for i := range receipts {
 		complete(&receipts[i], provider, now)
 	}
-	strays, err := v.Apply(r.Context(), receipts)
+	applied, err := v.Apply(r.Context(), receipts)
 	if err != nil {
 		return Count{}, err
 	}
-	v.count(provider, channel, receipts)
-	return Count{Receipts: len(receipts), Strays: strays}, nil
+	v.count(provider, channel, receipts, applied.Ends)
+	return Count{Receipts: len(receipts), Strays: applied.Strays}, nil
 }
 
 // complete adds what the provider did not say.
@@ -65,8 +66,11 @@ func complete(r *tidings.Receipt, provider string, now time.Time) {
 	}
 }
 
-// count tells the metrics what people did.
-func (v *Receiver) count(provider, channel string, receipts []tidings.Receipt) {
+// count tells the metrics what became of deliveries, and what people did.
+func (v *Receiver) count(provider, channel string, receipts []tidings.Receipt, ends []tidings.Status) {
+	for _, end := range ends {
+		v.Metrics.Deliveries.WithLabelValues(channel, provider, string(end)).Inc()
+	}
 	for _, r := range receipts {
 		switch r.Status {
 		case tidings.ReceiptOpened, tidings.ReceiptClicked, tidings.ReceiptComplained:

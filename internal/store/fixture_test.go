@@ -116,9 +116,9 @@ func (w *world) record(results ...store.Result) []store.Recorded {
 
 func (w *world) receipts(list ...tidings.Receipt) int {
 	w.Helper()
-	strays, err := w.s.ApplyReceipts(w.Context(), list)
+	applied, err := w.s.ApplyReceipts(w.Context(), list)
 	w.must(err)
-	return strays
+	return applied.Strays
 }
 
 func receipt(c store.Claimed, s tidings.ReceiptStatus, at time.Time) tidings.Receipt {

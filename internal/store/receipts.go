@@ -9,19 +9,24 @@ import (
 )
 
 // ApplyReceipts folds receipts into their deliveries; one for an unknown delivery is kept as a
-// stray. It says how many were strays. Engagement sets its instant only. The same news of the
-// same attempt again changes nothing.
-func (s *Store) ApplyReceipts(ctx context.Context, receipts []tidings.Receipt) (strays int, err error) {
+// stray. Engagement sets its instant only. The same news of the same attempt again changes nothing.
+func (s *Store) ApplyReceipts(ctx context.Context, receipts []tidings.Receipt) (applied Applied, err error) {
 	err = s.write(ctx, Normal, func(t *tx) error {
 		a := applying{tx: t, list: slices.Clone(receipts)}
 		err := a.run()
-		strays = len(a.strays)
+		applied = Applied{Strays: len(a.strays), Ends: a.ends}
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("apply receipts: %w", err)
+		return Applied{}, fmt.Errorf("apply receipts: %w", err)
 	}
-	return strays, nil
+	return applied, nil
+}
+
+// Applied is what receipts came to.
+type Applied struct {
+	Strays int              // receipts for deliveries that are not known
+	Ends   []tidings.Status // to which deliveries were brought, one for each that has another end now
 }
 
 // applying is one run of the transaction that applies receipts.
@@ -29,6 +34,7 @@ type applying struct {
 	*tx
 	list   []tidings.Receipt
 	strays []tidings.Receipt
+	ends   []tidings.Status
 	ids    []tidings.DeliveryID // of the list, in order, each once
 	rows   map[tidings.DeliveryID]*receiptRow
 }
@@ -196,6 +202,9 @@ func (a *applying) settle() error {
 			continue
 		}
 		moved, next = append(moved, id), append(next, after)
+		if !after.live() && (after.status != row.status || row.live()) {
+			a.ends = append(a.ends, after.status)
+		}
 		if row.sensitive && !after.live() {
 			ended = append(ended, tidings.NotificationOf(id))
 		}
