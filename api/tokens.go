@@ -24,8 +24,8 @@ func (s *service) token(in *wire.NewAddress) (provider, token string, err error)
 	switch p.Type {
 	case "apns":
 		token = strings.ToLower(in.Token)
-		if len(token) < minAPNsToken || len(token) > maxAPNsToken || len(token)%2 != 0 || strings.Trim(token, "0123456789abcdef") != "" {
-			return "", "", invalid("/token", fmt.Sprintf("must be %d to %d hexadecimal digits, two a byte", minAPNsToken, maxAPNsToken))
+		if len(token) < minAPNsToken || len(token) > maxAPNsToken || strings.Trim(token, "0123456789abcdef") != "" {
+			return "", "", invalid("/token", fmt.Sprintf("must be %d to %d hexadecimal digits", minAPNsToken, maxAPNsToken))
 		}
 	default:
 		token = in.Token

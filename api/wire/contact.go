@@ -22,7 +22,8 @@ const (
 	maxLabel = 63
 )
 
-// An Email is one e-mail address without a display name.
+// An Email is one e-mail address without a display name. Its domain is kept in small letters, since
+// mail servers read it in any case and one mailbox must be one address.
 type Email string
 
 // ReadJSON reads the address.
@@ -32,7 +33,8 @@ func (e *Email) ReadJSON(in *strict.Input) {
 		in.Report("must be one e-mail address such as ann@example.test")
 		return
 	}
-	*e = Email(s)
+	local, domain, _ := strings.Cut(s, "@")
+	*e = Email(local + "@" + strings.ToLower(domain))
 }
 
 // Schema is the rule in words of JSON Schema.

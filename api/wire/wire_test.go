@@ -165,6 +165,16 @@ func TestTimesAreWrittenInUTCToTheMicrosecond(t *testing.T) {
 	}
 }
 
+func TestAMailboxIsOneAddressWhateverTheCaseOfItsDomain(t *testing.T) {
+	var u wire.UserChange
+	if p := strict.Read([]byte(`{"email":"Ann@Mail.Example.TEST"}`), &u); p != nil {
+		t.Fatal(p)
+	}
+	if want := wire.Email("Ann@mail.example.test"); u.Email == nil || *u.Email != want {
+		t.Errorf("read %v, want %s", u.Email, want)
+	}
+}
+
 func TestWhatAClientWritesIsWhatTheServiceReads(t *testing.T) {
 	email := wire.Email("ann@example.test")
 	at := time.Date(2026, 12, 1, 8, 0, 0, 0, time.UTC)
