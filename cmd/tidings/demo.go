@@ -9,7 +9,7 @@ import (
 )
 
 func newDemo() *cobra.Command {
-	o := playground.Options{Version: version}
+	o := playground.Options{Version: version()}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything on this machine, against simulated providers, and show what happens",

@@ -24,8 +24,23 @@ import (
 	"tidings/internal/store"
 )
 
-// version is what this binary was built from; the linker sets it.
-var version = "dev"
+// version is the commit that this binary was built from, where make build could tell.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "dev"
+	}
+	v := "dev"
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			v = s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			v += "+changed"
+		}
+	}
+	return v
+}
 
 // gcPercent lets the heap grow further between collections than Go's default: what is alive is
 // small beside what passes through, and a collection costs the processor that deliveries need.
@@ -55,7 +70,7 @@ func newRoot() *cobra.Command {
 		Short:         "Tells users what happened, by push, SMS and e-mail, and tells support whether they got it",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version,
+		Version:       version(),
 	}
 	root.PersistentFlags().String("config", os.Getenv("TIDINGS_CONFIG"), "configuration file (TIDINGS_CONFIG)")
 	root.AddCommand(

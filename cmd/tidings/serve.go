@@ -35,7 +35,7 @@ func newServe() *cobra.Command {
 				return errUsage("--log-level: %q is not debug, info, warn or error", level)
 			}
 			a, err := app.New(cmd.Context(), cfg, app.Settings{
-				Version: version, Log: newLog(cmd.ErrOrStderr(), lvl), Vendors: all.Vendors(),
+				Version: version(), Log: newLog(cmd.ErrOrStderr(), lvl), Vendors: all.Vendors(),
 			})
 			if err != nil {
 				return err

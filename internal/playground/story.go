@@ -46,6 +46,9 @@ const (
 	carlaMail = "carla@example.test"
 )
 
+// mailLines is how much of a mail the story shows; the ledger has it whole.
+const mailLines = 9
+
 // sceneTime is how long a scene may take before it counts as failed.
 const sceneTime = 20 * time.Second
 
@@ -138,8 +141,15 @@ func (s *story) mailThatCanBeRead(ctx context.Context) (Step, error) {
 	if err != nil || len(mails) != 1 {
 		return t.step(false, fmt.Sprintf("the mail server has %d copies of the e-mail", len(mails))), err
 	}
-	return t.step(t.arrived() && strings.Contains(mails[0].Text, "4712"),
-		fmt.Sprintf("the mail server has it, to %s, subject %q, %d bytes of text", mails[0].Address, mails[0].Title, len(mails[0].Text))), nil
+	mail := mails[0]
+	lines := []string{fmt.Sprintf("the mail server has it, to %s, in %d bytes that begin", mail.Address, len(mail.Raw))}
+	for line := range strings.Lines(mail.Raw) {
+		if len(lines) > mailLines {
+			break
+		}
+		lines = append(lines, "    "+strings.TrimSpace(line))
+	}
+	return t.step(t.arrived() && strings.Contains(mail.Text, "4712"), strings.Join(lines, "\n")), nil
 }
 
 func (s *story) deviceThatIsGone(ctx context.Context) (Step, error) {
