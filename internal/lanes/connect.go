@@ -28,7 +28,11 @@ func (l *Lanes) connect(url string) (*nats.Conn, error) {
 		nats.ReconnectWait(reconnectWait),
 		nats.ReconnectJitter(reconnectWait, reconnectWait),
 		nats.ReconnectBufSize(-1),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.log.Warn("broker is away", "error", err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // none: we closed the connection ourselves
+				l.log.Warn("broker is away", "error", err)
+			}
+		}),
 		nats.ReconnectHandler(func(*nats.Conn) { l.log.Info("broker is back") }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			l.log.Warn("broker reports trouble", "error", err)
