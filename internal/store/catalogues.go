@@ -19,24 +19,24 @@ func (s *Store) PublishCatalogOnce(ctx context.Context, hash string, files map[s
 	return s.publishCatalog(ctx, "catalogue_of_hash", hash, files, now)
 }
 
+// catalogueMutex is the number that publishers hold against each other: "catalog" in bytes.
+const catalogueMutex = int64(0x636174616c6f67)
+
 func (s *Store) publishCatalog(ctx context.Context, same, hash string, files map[string]string, now time.Time) (version int64, published bool, err error) {
 	doc, err := json.Marshal(files)
 	if err != nil {
 		return 0, false, fmt.Errorf("publish catalogue: %w", err)
 	}
 	err = s.write(ctx, Normal, func(t *tx) error {
-		published = false
-		for { // ends: whoever drew the number first has made another version
-			found, err := t.one(same, []any{hash}, &version)
-			if err != nil || found {
-				return err
-			}
-			n, err := t.exec("catalogue_add", hash, string(doc), now.UnixMicro())
-			if err != nil {
-				return err
-			}
-			published = n == 1
+		if _, err := t.exec("catalogue_mutex", catalogueMutex); err != nil {
+			return err
 		}
+		found, err := t.one(same, []any{hash}, &version)
+		if published = !found; err != nil || found {
+			return err
+		}
+		_, err = t.one("catalogue_add", []any{hash, string(doc), now.UnixMicro()}, &version)
+		return err
 	})
 	if err != nil {
 		return 0, false, fmt.Errorf("publish catalogue: %w", err)

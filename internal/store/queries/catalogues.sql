@@ -1,8 +1,11 @@
--- Two publishers may draw the same number; the second one's row is dropped and it draws again.
+-- Publishers take turns, so that what is looked for and what is added next belong together.
+-- name: catalogue_mutex
+SELECT {{mutex}}(CAST($1 AS BIGINT));
+
 -- name: catalogue_add
 INSERT INTO catalogues (version, hash, files, created_at)
-SELECT COALESCE(MAX(version), 0) + 1, CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM catalogues WHERE true
-ON CONFLICT DO NOTHING;
+SELECT COALESCE(MAX(version), 0) + 1, CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM catalogues
+RETURNING version;
 
 -- name: catalogue_of_hash
 SELECT version FROM catalogues WHERE hash = $1 ORDER BY version DESC LIMIT 1;
