@@ -36,7 +36,6 @@ type Settings struct {
 	Ready         func(ctx context.Context) error
 	Draining      func() bool // true once shutdown has begun: posts answer 503
 	PublicURL     string
-	Defaults      intake.Defaults
 	Version       string
 	Metrics       *observe.Metrics
 	Log           *slog.Logger

@@ -82,11 +82,11 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 		t.Fatal(err)
 	}
 	b.metrics = observe.NewMetrics("test", nil, nil)
-	defaults := intake.Defaults{ExpiresIn: 24 * time.Hour, DedupeWindow: 24 * time.Hour, Locale: "en", Timezone: "UTC"}
+	defaults := intake.Defaults{ExpiresIn: 24 * time.Hour, DedupeWindow: 24 * time.Hour}
 	in := intake.New(intake.Settings{
 		Store: st, Lanes: ln, Catalogue: cat.current, Version: cat.version, Defaults: defaults, Metrics: b.metrics,
 		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.SMS: true, tidings.Email: true},
-		Types:     map[string]string{"apns": "apns", "fcm": "fcm"}, Log: slog.New(slog.DiscardHandler),
+		Log:       slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() {
 		in.Close()
@@ -105,7 +105,7 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 			"smtp":   {Name: "smtp", Type: "smtp", Channel: tidings.Email},
 			"twilio": {Name: "twilio", Type: "twilio", Channel: tidings.SMS, Receipts: forger{make(chan string, 100)}},
 		},
-		Draining: b.draining.Load, Ready: b.ready, PublicURL: publicURL, Defaults: defaults, Version: "test", Metrics: b.metrics,
+		Draining: b.draining.Load, Ready: b.ready, PublicURL: publicURL, Version: "test", Metrics: b.metrics,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {

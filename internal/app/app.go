@@ -111,11 +111,10 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	metrics := newMetrics(s.Version, providers)
 	defaults := intake.Defaults{
 		ExpiresIn: cfg.Workers.Delivery.ExpiresIn, DedupeWindow: cfg.Workers.Delivery.DedupeWindow,
-		Locale: cfg.Defaults.Locale, Timezone: cfg.Defaults.Timezone,
 	}
 	a.Intake = intake.New(intake.Settings{
 		Store: a.Store, Lanes: a.Lanes, Catalogue: books.current, Version: books.version,
-		Providers: channelsOf(providers), Types: tokenTypes(providers), Defaults: defaults,
+		Providers: channelsOf(providers), Defaults: defaults,
 		Quota: newQuotas(cfg.Apps).take, Metrics: metrics, Log: s.Log,
 	})
 	a.push("intake", func(context.Context) error { a.Intake.Close(); return nil })
@@ -134,7 +133,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
 			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LaneMeter: laneMeter(a.Workers), LanesSwitched: lanesSwitched(a.Workers),
-			Ready: a.ready, Draining: a.draining.Load, PublicURL: public, Defaults: defaults,
+			Ready: a.ready, Draining: a.draining.Load, PublicURL: public,
 			Version: s.Version, Metrics: metrics, Log: s.Log,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,

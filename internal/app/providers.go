@@ -94,17 +94,6 @@ func channelsOf(providers []workers.Provider) map[tidings.Channel]bool {
 	return m
 }
 
-// tokenTypes are the vendor types of the providers that addresses name.
-func tokenTypes(providers []workers.Provider) map[string]string {
-	m := map[string]string{}
-	for _, p := range providers {
-		if p.Traits.TokenAddresses {
-			m[p.Name] = p.Type
-		}
-	}
-	return m
-}
-
 func apiProviders(providers []workers.Provider) map[string]api.Provider {
 	m := map[string]api.Provider{}
 	for _, p := range providers {

@@ -38,7 +38,6 @@ type Settings struct {
 	Catalogue func() (*templates.Catalogue, int64)      // the current version
 	Version   func(int64) (*templates.Catalogue, error) // a pinned one
 	Providers map[tidings.Channel]bool                  // channels with a configured provider
-	Types     map[string]string                         // configured provider name → vendor type, of push providers
 	Defaults  Defaults
 	Quota     func(app string, now time.Time) (wait time.Duration) // takes one event of the app's quota; above 0: spent for that long. nil: no quotas
 	Metrics   *observe.Metrics
@@ -49,8 +48,6 @@ type Settings struct {
 type Defaults struct {
 	ExpiresIn    time.Duration
 	DedupeWindow time.Duration
-	Locale       string
-	Timezone     string
 }
 
 // An Intake accepts events. It is safe for concurrent use.
