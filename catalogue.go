@@ -1,6 +1,9 @@
 package tidings
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // CategoryKind says how far a user's preferences reach into a category.
 type CategoryKind string
@@ -24,6 +27,7 @@ type Category struct {
 	Kind       CategoryKind
 	Consent    string // OptIn or OptOut; marketing only
 	CapPerUser Cap
+	FreshFor   time.Duration // later than this after it came to be, a delivery waits aside; 0: never
 	OnUnknown  *OnUnknown
 }
 
@@ -49,9 +53,13 @@ type EventType struct {
 	Sensitive    bool
 	ExpiresIn    time.Duration // 0: the deployment's default
 	DedupeWindow time.Duration // 0: the deployment's default
+	FreshFor     time.Duration // 0: the category's
 	OnUnknown    *OnUnknown    // nil: the category's, else the channel's
 	Data         map[string]Field
 }
+
+// Fresh is for how long a delivery of the event type is fresh work; 0: always.
+func (e *EventType) Fresh() time.Duration { return cmp.Or(e.FreshFor, e.Category.FreshFor) }
 
 // A Field describes one member of an event's data, for lint, preview and the demo.
 type Field struct {

@@ -96,6 +96,7 @@ func (d *declaration) readCategory(k key) tidings.Category {
 		"caps": func(n *yaml.Node) {
 			d.reader.fields(n, "caps", map[string]func(*yaml.Node){"per_user": func(n *yaml.Node) { c.CapPerUser = d.readCap(n) }})
 		},
+		"fresh_for":  func(n *yaml.Node) { c.FreshFor = d.duration(n, "fresh_for") },
 		"on_unknown": func(n *yaml.Node) { c.OnUnknown = d.readOnUnknown(n) },
 	})
 	switch {
@@ -165,6 +166,7 @@ func (d *declaration) readEvent(k key) *tidings.EventType {
 		"sensitive":     func(n *yaml.Node) { e.Sensitive = d.boolean(n, "sensitive") },
 		"expires_in":    func(n *yaml.Node) { e.ExpiresIn = d.duration(n, "expires_in") },
 		"dedupe_window": func(n *yaml.Node) { e.DedupeWindow = d.duration(n, "dedupe_window") },
+		"fresh_for":     func(n *yaml.Node) { e.FreshFor = d.duration(n, "fresh_for") },
 		"on_unknown":    func(n *yaml.Node) { e.OnUnknown = d.readOnUnknown(n) },
 		"data":          func(n *yaml.Node) { e.Data = d.readData(n, k.name) },
 		"digest":        func(n *yaml.Node) { d.problem(n.Line, "digests are not supported yet") },

@@ -67,7 +67,7 @@ func (r *round) decideOne(i *item, n int) {
 		window := firstSet(i.kind.DedupeWindow, r.in.Defaults.DedupeWindow)
 		a.Dedupe = &store.Dedupe{Hash: i.Hash, ExpiresAt: r.now.Add(window)}
 	}
-	expand(a, i.kind.Priority, decisions, &r.room, r.now)
+	expand(a, i.kind, decisions, &r.room, r.now)
 	i.acceptance = a
 }
 
@@ -107,7 +107,11 @@ func unrenderable(err error) *Refusal {
 }
 
 // expand writes into an acceptance the deliveries and holds that decisions amount to.
-func expand(a *store.Acceptance, priority tidings.Priority, decisions []tidings.Decision, room *rooms, now time.Time) {
+func expand(a *store.Acceptance, event *tidings.EventType, decisions []tidings.Decision, room *rooms, now time.Time) {
+	var fresh time.Time
+	if span := event.Fresh(); span > 0 {
+		fresh = now.Add(span)
+	}
 	for n := range decisions {
 		d := &decisions[n]
 		switch d.Action {
@@ -115,13 +119,13 @@ func expand(a *store.Acceptance, priority tidings.Priority, decisions []tidings.
 			// More addresses than a notification can have deliveries: the oldest are left out, and not counted as sent to.
 			d.To = d.To[max(0, len(d.To)-(tidings.MaxDeliveries-len(a.Deliveries))):]
 			d.Addresses = len(d.To)
-			lane := tidings.LaneOf(d.Channel, priority)
+			lane := tidings.LaneOf(d.Channel, event.Priority)
 			s := tidings.Parked
 			if room.take(lane, len(d.To)) {
 				s = tidings.Queued
 			}
 			for _, address := range d.To {
-				a.Deliveries = append(a.Deliveries, store.NewDelivery{Lane: lane, Address: address.ID, Status: s, DueAt: now})
+				a.Deliveries = append(a.Deliveries, store.NewDelivery{Lane: lane, Address: address.ID, Status: s, DueAt: now, FreshUntil: fresh})
 			}
 		case tidings.ActionHold:
 			a.Holds = append(a.Holds, tidings.Hold{

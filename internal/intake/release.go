@@ -61,7 +61,7 @@ func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map
 	}
 	a := store.Acceptance{Notification: *n, Release: h}
 	a.Notification.Decisions = []tidings.Decision{in.redecide(h, n, kind, facts[n.UserID], now)}
-	expand(&a, kind.Priority, a.Notification.Decisions, room, now)
+	expand(&a, kind, a.Notification.Decisions, room, now)
 	if kind.Priority == tidings.Urgent {
 		return a, store.Urgent, nil
 	}

@@ -128,7 +128,7 @@ func (a *accepting) deliveries() error {
 		}
 		ntf := c.Notification.ID
 		return []any{ntf[:], int64(tidings.OrdinalOf(id)), string(d.Lane), address[:], string(d.Status), d.DueAt.UnixMicro(),
-			queuedAt(c).UnixMicro(), c.Notification.ExpiresAt.UnixMicro()}
+			queuedAt(c).UnixMicro(), c.Notification.ExpiresAt.UnixMicro(), c.Notification.App, micros(d.FreshUntil)}
 	}, nil)
 }
 

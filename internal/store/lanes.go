@@ -62,8 +62,12 @@ func (s *Store) LaneStates(ctx context.Context) ([]LaneState, error) {
 		out = nil
 		return t.query("lane_states", nil, func(r row) error {
 			var l LaneState
-			err := r.Scan(&l.Lane, instant{&l.Since})
+			var rate *float64
+			err := r.Scan(&l.Lane, instant{&l.Since}, &rate)
 			l.Paused = !l.Since.IsZero()
+			if rate != nil {
+				l.Rate = *rate
+			}
 			out = append(out, l)
 			return err
 		})
@@ -81,11 +85,27 @@ func (s *Store) SetLanePaused(ctx context.Context, lane tidings.Lane, paused boo
 		since = now
 	}
 	err := s.write(ctx, Urgent, func(t *tx) error {
-		_, err := t.exec("lane_set", string(lane), micros(since))
+		_, err := t.exec("lane_pause", string(lane), micros(since))
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("pause or resume lane %s: %w", lane, err)
+	}
+	return nil
+}
+
+// SetLaneRate limits how many deliveries of a lane all processes together send in a second; 0 lifts the limit.
+func (s *Store) SetLaneRate(ctx context.Context, lane tidings.Lane, perSecond float64) error {
+	var rate *float64
+	if perSecond > 0 {
+		rate = &perSecond
+	}
+	err := s.write(ctx, Urgent, func(t *tx) error {
+		_, err := t.exec("lane_rate", string(lane), rate)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set the rate of lane %s: %w", lane, err)
 	}
 	return nil
 }

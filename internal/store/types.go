@@ -33,6 +33,8 @@ type NewDelivery struct {
 	Address tidings.AddressID
 	Status  tidings.Status // Queued or Parked
 	DueAt   time.Time      // the stamp, or when it may enter its lane
+	// FreshUntil is when it becomes late work, which waits aside; zero: never.
+	FreshUntil time.Time
 }
 
 // Accepted is what became of one Acceptance.
@@ -148,6 +150,7 @@ type LaneState struct {
 	Lane   tidings.Lane
 	Paused bool
 	Since  time.Time
+	Rate   float64 // deliveries a second, over all processes; 0: as fast as the providers
 }
 
 // Cancellation is what a cancel did.

@@ -32,8 +32,8 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14);
 SELECT 1 FROM notifications WHERE id = $1;
 
 -- name: delivery_add
-INSERT INTO deliveries (ntf, n, lane, address_id, status, reason, due_at, claim_no, tries, tried, queued_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, '', $6, 0, 0, '', $7, $8);
+INSERT INTO deliveries (ntf, n, lane, address_id, status, reason, due_at, claim_no, tries, tried, queued_at, expires_at, app, fresh_until)
+VALUES ($1, $2, $3, $4, $5, '', $6, 0, 0, '', $7, $8, $9, $10);
 
 -- name: hold_add
 INSERT INTO holds (id, ntf, channel, reason, until, state) VALUES ($1, $2, $3, $4, $5, 'waiting');

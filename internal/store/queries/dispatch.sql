@@ -46,10 +46,24 @@ SELECT lane, status, COUNT(*), COUNT(CASE WHEN due_at <= $1 THEN 1 END), MIN(due
 FROM deliveries WHERE due_at IS NOT NULL GROUP BY lane, status;
 
 -- name: lane_states
-SELECT name, paused_at FROM lanes ORDER BY name;
+SELECT name, paused_at, rate_per_second FROM lanes ORDER BY name;
 
--- name: lane_set
+-- name: lane_pause
 INSERT INTO lanes (name, paused_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET paused_at = excluded.paused_at;
+
+-- name: lane_rate
+INSERT INTO lanes (name, rate_per_second) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET rate_per_second = excluded.rate_per_second;
+
+-- Processes that share the lanes.
+
+-- name: process_seen
+INSERT INTO processes (id, seen_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at;
+
+-- name: process_gone
+DELETE FROM processes WHERE id = $1 OR seen_at < $2;
+
+-- name: processes_live
+SELECT COUNT(*) FROM processes WHERE seen_at >= $1;
 
 -- Holds.
 
