@@ -101,6 +101,7 @@ type Workers struct {
 	dispatch *dispatcher
 	recorder map[store.Class]*recorder
 	live     live
+	crew     *crew
 
 	stopping atomic.Bool
 	skew     atomic.Int64 // of this clock to the log's, as an amount in nanoseconds
@@ -126,6 +127,10 @@ func Start(ctx context.Context, s Settings) (*Workers, error) {
 	w := &Workers{Settings: s, router: router, gates: map[string]*gate{}, senders: map[tidings.Lane]*sender{}}
 	w.live.claims = map[tidings.DeliveryID]int{}
 	if err := w.measureSkew(ctx); err != nil {
+		return nil, err
+	}
+	w.crew = newCrew(s.Store)
+	if err := w.join(ctx); err != nil {
 		return nil, err
 	}
 	w.build()
@@ -155,6 +160,7 @@ func (w *Workers) run(ctx context.Context) {
 		w.beats.Go(func() { s.hands.beat(beats, s.config.AckWait/3, w.Config.Delivery.Lease) })
 	}
 	w.loops.Go(func() { w.dispatch.run(loops) })
+	w.loops.Go(func() { w.keepJoined(loops) })
 }
 
 // Stop stops fetching, lets what is in flight end until ctx ends, and gives the rest back. When
@@ -175,6 +181,7 @@ func (w *Workers) Stop(ctx context.Context) error {
 	for _, s := range w.senders {
 		s.hands.giveBack()
 	}
+	w.leave(ctx)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("stop workers: calls under way were cut: %w", err)
 	}
