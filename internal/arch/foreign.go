@@ -15,11 +15,11 @@ type room struct {
 
 var rooms = []room{
 	{[]string{"database/sql", "github.com/jackc/pgx", "modernc.org/sqlite"},
-		[]string{"internal/store", "internal/store/*", "internal/testkit", "internal/faults"},
+		[]string{"internal/store", "internal/store/*", "internal/testkit", "internal/faults", "internal/faults/*"},
 		[]string{"internal/app"}, // they put faults between the log and its database
 		"SQL is spoken in one place, so one transaction is one verb of the store"},
 	{[]string{"github.com/nats-io", "github.com/synadia-io"},
-		[]string{"internal/lanes", "internal/testkit", "internal/faults"}, nil,
+		[]string{"internal/lanes", "internal/testkit", "internal/faults", "internal/faults/*"}, nil,
 		"the broker is transport: what leaves the lanes is ids and stamps"},
 	{[]string{"github.com/sideshow/apns2"}, []string{"channels/push/apns", "internal/bench"}, nil,
 		"a vendor's SDK is known by its folder alone, and as the yardstick of a measurement"},

@@ -64,7 +64,7 @@ var layers = []layer{
 		"what is measured is the service as it is put together, over its own API"},
 	{[]string{"cmd/tidings"}, []string{"", "api/client", "channels", "channels/all", "channels/simulator", "deploy", "templates", "internal/app", "internal/bench", "internal/config", "internal/playground", "internal/store"}, false,
 		"commands parse and call"},
-	{[]string{"internal/testkit", "internal/store/storetest", "internal/faults"}, []string{"", "*", "*/*", "*/*/*"}, false,
+	{[]string{"internal/testkit", "internal/store/storetest", "internal/faults", "internal/faults/*"}, []string{"", "*", "*/*", "*/*/*"}, false,
 		"what tests share may know what it tests"},
 	{[]string{"internal/golden"}, nil, true,
 		"every package's tests may compare with a file"},
@@ -137,7 +137,7 @@ func standardLibrary(imported string) bool {
 }
 
 // forTests lists what only tests may import, besides the packages of the same kind.
-var forTests = []string{"internal/testkit", "internal/golden", "internal/store/storetest", "internal/faults", "internal/arch", "channels/channeltest"}
+var forTests = []string{"internal/testkit", "internal/golden", "internal/store/storetest", "internal/faults", "internal/faults/*", "internal/arch", "channels/channeltest"}
 
 func productsLeaveTestsAlone(t *Tree) []Violation {
 	var found []Violation
