@@ -33,6 +33,8 @@ type Settings struct {
 	Listen    func(address string) (net.Listener, error)                           // nil: TCP
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // how providers are reached; nil: the network
 	Transport func(http.RoundTripper) http.RoundTripper                            // wraps every provider's transport; nil: not at all
+	Connector store.Wrap                                                           // wraps the database's connections; nil: not at all
+	Broker    func(net.Conn) net.Conn                                              // wraps connections to the broker; nil: not at all
 }
 
 // An App is the running service.
@@ -84,7 +86,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	if err != nil {
 		return nil, err
 	}
-	a.Store, err = store.Open(ctx, store.Settings{URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: s.Log})
+	a.Store, err = store.Open(ctx, store.Settings{URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: s.Log, Connector: s.Connector})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
@@ -102,7 +104,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.push("providers", func(context.Context) error { return closeProviders(providers) })
 
-	a.Lanes, err = lanes.Open(ctx, lanes.Settings{URL: string(cfg.NATSURL), Dir: lanesDir(cfg), Lanes: laneSpecs(cfg), Log: s.Log})
+	a.Lanes, err = lanes.Open(ctx, lanes.Settings{URL: string(cfg.NATSURL), Dir: lanesDir(cfg), Lanes: laneSpecs(cfg), Log: s.Log, Conn: s.Broker})
 	if err != nil {
 		return nil, fmt.Errorf("open the lanes: %w", err)
 	}

@@ -3,6 +3,7 @@ package lanes
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,7 +21,7 @@ const (
 
 // connect reaches the broker. It reconnects for ever, and buffers nothing while it is away: a
 // publish that was reported as failed must not arrive later.
-func (l *Lanes) connect(url string) (*nats.Conn, error) {
+func (l *Lanes) connect(s Settings) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("tidings"),
 		nats.Timeout(connectWait),
@@ -38,10 +39,13 @@ func (l *Lanes) connect(url string) (*nats.Conn, error) {
 			l.log.Warn("broker reports trouble", "error", err)
 		}),
 	}
-	if l.server != nil {
-		options = append(options, nats.InProcessServer(l.server))
+	switch {
+	case l.server != nil:
+		options = append(options, nats.InProcessServer(inProcess{l.server, s.Conn}))
+	case s.Conn != nil:
+		options = append(options, nats.SetCustomDialer(dialer{s.Conn}))
 	}
-	conn, err := nats.Connect(url, options...)
+	conn, err := nats.Connect(s.URL, options...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: connect: %w", ErrUnavailable, err)
 	}
@@ -50,6 +54,33 @@ func (l *Lanes) connect(url string) (*nats.Conn, error) {
 		return nil, err
 	}
 	return conn, nil
+}
+
+// inProcess connects to whichever instance of the embedded server runs.
+type inProcess struct {
+	server *server
+	wrap   func(net.Conn) net.Conn // nil: not at all
+}
+
+// InProcessConn is called by the client, also to reconnect.
+func (p inProcess) InProcessConn() (net.Conn, error) {
+	conn, err := p.server.current().InProcessConn()
+	if err != nil || p.wrap == nil {
+		return conn, err
+	}
+	return p.wrap(conn), nil
+}
+
+// A dialer wraps connections to an external broker.
+type dialer struct{ wrap func(net.Conn) net.Conn }
+
+// Dial is called by the client, also to reconnect.
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	conn, err := net.DialTimeout(network, address, connectWait)
+	if err != nil {
+		return nil, err
+	}
+	return d.wrap(conn), nil
 }
 
 // checkVersion refuses a server that is too old; a version that cannot be read is taken as new.

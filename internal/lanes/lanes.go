@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type Settings struct {
 	Dir   string
 	Lanes []Spec
 	Log   *slog.Logger
+	// Conn wraps every connection to the broker, to put faults between; nil: nothing between.
+	Conn func(net.Conn) net.Conn
 }
 
 // A Spec describes one lane.
@@ -89,7 +92,7 @@ func Open(ctx context.Context, s Settings) (*Lanes, error) {
 		}
 		l.server = server
 	}
-	if err := l.open(ctx, s.URL); err != nil {
+	if err := l.open(ctx, s); err != nil {
 		l.shutdown()
 		return nil, err
 	}
@@ -101,8 +104,8 @@ func Open(ctx context.Context, s Settings) (*Lanes, error) {
 	return l, nil
 }
 
-func (l *Lanes) open(ctx context.Context, url string) (err error) {
-	if l.conn, err = l.connect(url); err != nil {
+func (l *Lanes) open(ctx context.Context, s Settings) (err error) {
+	if l.conn, err = l.connect(s); err != nil {
 		return err
 	}
 	l.js, err = jetstream.New(l.conn, jetstream.WithPublishAsyncTimeout(publishWait), jetstream.WithPublishAsyncMaxPending(maxPending))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync"
 	"time"
 
@@ -25,8 +24,7 @@ const (
 	spare     = 64 << 20 // disk beyond what the lanes may fill
 )
 
-// A server is an embedded broker that can be restarted under its clients. It implements
-// nats.InProcessConnProvider, so that clients reconnect to whichever instance runs.
+// A server is an embedded broker that can be restarted under its clients.
 type server struct {
 	options natsserver.Options
 	log     *slog.Logger
@@ -77,9 +75,6 @@ func (e *server) current() *natsserver.Server {
 	defer e.mu.Unlock()
 	return e.now
 }
-
-// InProcessConn connects to the running instance.
-func (e *server) InProcessConn() (net.Conn, error) { return e.current().InProcessConn() }
 
 func (e *server) stop() { stop(e.current()) }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -31,7 +30,7 @@ type postgresEngine struct {
 	dialect *dialect
 }
 
-func openPostgres(ctx context.Context, url string, wrap func(driver.Connector) driver.Connector) (*postgresEngine, error) {
+func openPostgres(ctx context.Context, url string, wrap Wrap) (*postgresEngine, error) {
 	d := postgresDialect()
 	q, err := loadQueries(queryFiles, d)
 	if err != nil {

@@ -29,7 +29,7 @@ type sqliteEngine struct {
 	readers chan *session // a reader is in here while nobody uses it
 }
 
-func openSQLite(ctx context.Context, dir string, wrap func(driver.Connector) driver.Connector) (_ *sqliteEngine, err error) {
+func openSQLite(ctx context.Context, dir string, wrap Wrap) (_ *sqliteEngine, err error) {
 	d := sqliteDialect()
 	q, err := loadQueries(queryFiles, d)
 	if err != nil {

@@ -35,14 +35,16 @@ const (
 
 // Settings say where the log is.
 type Settings struct {
-	URL    string // postgres://…; empty: SQLite in Dir
-	Dir    string
-	Secret [32]byte // seals sensitive data and keys the hashes of address values
-	Log    *slog.Logger
-	// Connector wraps the driver's connector, to put faults between the log and its database;
-	// nil: nothing between. A wrapped PostgreSQL connection must keep the method Conn() *pgx.Conn.
-	Connector func(driver.Connector) driver.Connector
+	URL       string // postgres://…; empty: SQLite in Dir
+	Dir       string
+	Secret    [32]byte // seals sensitive data and keys the hashes of address values
+	Log       *slog.Logger
+	Connector Wrap // nil: nothing stands between the log and its database
 }
+
+// A Wrap wraps the driver's connector, to put faults between the log and its database. A wrapped
+// PostgreSQL connection must keep the method Conn() *pgx.Conn.
+type Wrap func(driver.Connector) driver.Connector
 
 // A Store is an open log. It is safe for concurrent use.
 type Store struct {
