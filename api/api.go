@@ -30,9 +30,9 @@ type Settings struct {
 	Lanes     []tidings.Lane
 	Limits    map[tidings.Lane]int // deliveries that may wait in the log
 	LaneMeter LaneMeter            // nil in a process without workers
-	// LanesSwitched tells the workers of this process that a lane was paused or resumed; nil
+	// LanesChanged tells the workers of this process that something was set for a lane; nil
 	// without workers. Those of others find out within a second.
-	LanesSwitched func(ctx context.Context)
+	LanesChanged func(ctx context.Context)
 	Ready         func(ctx context.Context) error
 	Draining      func() bool // true once shutdown has begun: posts answer 503
 	PublicURL     string

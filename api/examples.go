@@ -35,6 +35,7 @@ const (
   "locale": "de",
   "version": 7
 }`
+	laneExample    = `{"rate_per_second": 50}`
 	catalogExample = `{
   "files": {
     "catalog.yaml": "default_locale: en\ncategories: {orders: {kind: transactional}}\nevents: {order.shipped: {category: orders, channels: [sms]}}\n",

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"errors"
 	"net/http/httptest"
 	"strings"
@@ -47,38 +46,6 @@ func TestABrokenCatalogueIsNamedByFileAndLine(t *testing.T) {
 	r := b.call("PUT", "/v1/catalog", `{"files":{"catalog.yaml":"categories: {orders: {kind: transactional}}\nevents:\n  a: {category: orders, channels: [sms], lanes: x}\n"}}`).want(422, "invalid_input")
 	if at := r.at(); len(at) == 0 || at[0] != "/files/catalog.yaml" || !strings.Contains(r.Body.String(), "catalog.yaml:3") {
 		t.Errorf("answered %s", r.Body)
-	}
-}
-
-func TestLanesShowWhatWaitsAndCanBePaused(t *testing.T) {
-	b := newBench(t)
-	b.device("u_1")
-	b.call("POST", "/v1/events", shipped("u_1")).want(202, "")
-	var lane wire.Lane
-	b.call("POST", "/v1/lanes/push.bulk/pause", "").want(200, "").into(&lane)
-	if !lane.Paused || lane.Depth != 1 || lane.Limit != 50000 || lane.Name != "push.bulk" {
-		t.Errorf("the lane is %+v", lane)
-	}
-	var all wire.Lanes
-	b.call("GET", "/v1/lanes", "").want(200, "").into(&all)
-	if len(all.Data) != 6 || !all.Data[1].Paused || all.Data[0].Paused {
-		t.Errorf("the lanes are %+v", all.Data)
-	}
-	b.call("POST", "/v1/lanes/push.bulk/resume", "{}").want(200, "").into(&lane)
-	if lane.Paused {
-		t.Error("the lane is still paused")
-	}
-	b.call("POST", "/v1/lanes/fax.bulk/resume", "").want(404, "not_found")
-}
-
-func TestTheWorkersHearOfASwitchedLaneBeforeTheAnswer(t *testing.T) {
-	told := 0
-	b := newBench(t, func(s *api.Settings) { s.LanesSwitched = func(context.Context) { told++ } })
-	b.call("POST", "/v1/lanes/push.bulk/pause", "").want(200, "")
-	b.call("POST", "/v1/lanes/push.bulk/resume", "").want(200, "")
-	b.call("POST", "/v1/lanes/fax.bulk/pause", "").want(404, "not_found")
-	if told != 2 {
-		t.Errorf("the workers were told %d times of two switches", told)
 	}
 }
 

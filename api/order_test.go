@@ -124,7 +124,6 @@ func TestPathsAreFoundExactlyAsTheyAreListed(t *testing.T) {
 			b.call(method, path, "").want(404, "not_found")
 		}
 	}
-	b.call("PATCH", "/v1/lanes/push.bulk", `{"rate_per_second":1}`).want(404, "not_found")
 	if allow := b.call("DELETE", "/v1/users/u/preferences", "").want(405, "method_not_allowed").Header().Get("Allow"); allow != "GET, HEAD, PATCH" {
 		t.Errorf("Allow is %q", allow)
 	}

@@ -148,6 +148,14 @@ func (s *service) operatorRoutes() []route {
 			serve: s.listLanes,
 		},
 		{
+			method: http.MethodPatch, pattern: "/v1/lanes/{lane}", scope: scopeOperate, summary: "Set the rate of a lane",
+			about:  "Counts within a second, while the lane runs. The processes share it; null lets it run as fast as its providers take.",
+			takes:  takes[wire.LaneChange](laneExample).as(mediaMerge, mediaJSON),
+			gives:  []reply{{status: http.StatusOK, about: "The lane.", body: wire.Lane{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.patchLane,
+		},
+		{
 			method: http.MethodPost, pattern: "/v1/lanes/{lane}/pause", scope: scopeOperate, summary: "Pause a lane",
 			about:  "What is being sent ends; nothing more is sent until it is resumed. Posts are still accepted, up to its limit.",
 			takes:  takes[wire.Nothing](`{}`).maybe(),

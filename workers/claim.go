@@ -34,6 +34,7 @@ func (s *sender) claim(batch []ticket) error {
 		return err
 	}
 	s.w.live.add(claimed)
+	s.pace.tokens.use(float64(len(claimed)))
 	s.open.Add(int32(len(claimed)))
 	s.calls.Add(int32(len(claimed)))
 	calls := make([]*call, len(claimed))

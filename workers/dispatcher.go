@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// look is how often the dispatcher reads which lanes an operator has paused.
+	// look is how often the dispatcher reads what operators have set for the lanes.
 	look = time.Second
 	// measure is how often the clock is compared with the log's.
 	measure = time.Minute
@@ -152,14 +152,17 @@ func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
 		d.trouble(ctx, "read the states of lanes", err)
 		return
 	}
-	paused := map[tidings.Lane]bool{}
+	paused, rate := map[tidings.Lane]bool{}, map[tidings.Lane]float64{}
 	for _, s := range states {
-		paused[s.Lane] = s.Paused
+		paused[s.Lane], rate[s.Lane] = s.Paused, s.Rate
 	}
 	for lane, s := range d.w.senders {
 		m.LaneInFlight.WithLabelValues(string(lane)).Set(float64(s.open.Load()))
 		m.DrainPerSecond.WithLabelValues(string(lane)).Set(s.meter.perSecond(now))
 		m.LanePaused.WithLabelValues(string(lane)).Set(map[bool]float64{true: 1}[paused[lane]])
+		if s.pace.set(d.w.crew.share(rate[lane])) {
+			s.wake()
+		}
 		if s.paused.Swap(paused[lane]) == paused[lane] {
 			continue
 		}

@@ -166,7 +166,7 @@ func TestAPauseThatIsToldOfHoldsBackTheVeryNextDelivery(t *testing.T) {
 			if err := w.store.SetLanePaused(t.Context(), "push.bulk", paused, time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			running.LanesSwitched(t.Context())
+			running.LanesChanged(t.Context())
 		}
 		switchLane(true)
 		ids := w.accept(10, orderPush)

@@ -33,6 +33,7 @@ type sender struct {
 	gates  []*gate // of the channel's providers
 	hands  hands
 	meter  meter
+	pace   pace
 
 	poke   chan struct{} // holds one token when permits may have come
 	paused atomic.Bool   // by an operator
@@ -132,8 +133,9 @@ func (s *sender) free(now time.Time) (n int, again time.Time) {
 		return 0, again
 	}
 	n = min(s.config.Workers-int(s.calls.Load()), maxUnrecorded-int(s.open.Load()))
-	if n <= 0 || len(s.gates) == 0 {
-		return max(0, n), again
+	paced, next := s.pace.free(now)
+	if n = min(n, paced); n <= 0 || len(s.gates) == 0 {
+		return max(0, n), next
 	}
 	healthy, probing, again := s.survey(now)
 	if healthy == math.MaxInt { // no provider is healthy: the probes of the others decide

@@ -68,18 +68,10 @@ func (w *Workers) keepJoined(ctx context.Context) {
 			if err != nil && ctx.Err() == nil {
 				w.Log.Warn("the other processes are not told that this one works", "error", err)
 			}
-			if changed {
-				w.shared()
+			if changed { // who uses a share asks for it anew within a second
+				w.Log.Info("rates are shared anew", "processes", w.crew.live.Load())
 			}
 		}
-	}
-}
-
-// shared takes over that the number of processes has changed.
-func (w *Workers) shared() {
-	w.Log.Info("rates are shared anew", "processes", w.crew.live.Load())
-	for _, s := range w.senders {
-		s.wake()
 	}
 }
 

@@ -195,9 +195,10 @@ func (w *Workers) Wake(at time.Time) {
 	}
 }
 
-// LanesSwitched takes over which lanes operators have paused; once it returns, no more of those
-// is handed to a provider by this process. What is not told here is found out within a second.
-func (w *Workers) LanesSwitched(ctx context.Context) { w.dispatch.lookAround(ctx, time.Now()) }
+// LanesChanged takes over which lanes operators have paused and the rates that they set; once it
+// returns, no more of a paused lane is handed to a provider by this process. What is not told
+// here is found out within a second.
+func (w *Workers) LanesChanged(ctx context.Context) { w.dispatch.lookAround(ctx, time.Now()) }
 
 // DrainPerSecond is how many deliveries of a lane finished a second over the last minute.
 func (w *Workers) DrainPerSecond(lane tidings.Lane) float64 {

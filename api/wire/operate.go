@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"tidings"
-	"tidings/api/strict"
-)
+import "tidings/api/strict"
 
 // Catalog is one version of the catalogue.
 type Catalog struct {
@@ -46,23 +43,6 @@ type Nothing struct{}
 
 // ReadJSON reads the empty object.
 func (*Nothing) ReadJSON(in *strict.Input) { in.Object(func(string) bool { return false }) }
-
-// Lanes are all lanes.
-type Lanes struct {
-	Data []Lane `json:"data"`
-}
-
-// Lane is how one lane stands.
-type Lane struct {
-	Name             tidings.Lane `json:"name"`
-	Depth            int          `json:"depth" doc:"Deliveries due or in the lane."`
-	OldestAgeSeconds float64      `json:"oldest_age_seconds" doc:"How long the oldest of them has been due."`
-	InFlight         int          `json:"in_flight" doc:"Being sent now."`
-	Parked           int          `json:"parked" doc:"Waiting for a later try."`
-	DrainPerSecond   float64      `json:"drain_per_second" doc:"Deliveries finished a second, over the last minute."`
-	Limit            int          `json:"limit" doc:"How many may wait before posts are refused."`
-	Paused           bool         `json:"paused"`
-}
 
 // Health says that the process is alive, or ready.
 type Health struct {
