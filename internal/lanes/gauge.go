@@ -119,13 +119,20 @@ func (l *Lanes) Healthy(ctx context.Context) error {
 	return nil
 }
 
+// probe stores an entry without ids and takes it out again, if no worker was faster.
 func (l *Lanes) probe(ctx context.Context, name tidings.Lane) error {
-	answer, err := l.js.PublishAsync(l.lanes[name].subject(), encodeEntry(time.Now(), nil))
-	if err == nil {
-		err = l.await(ctx, answer)
+	lane := l.lanes[name]
+	answer, err := l.js.PublishAsync(lane.subject(), encodeEntry(time.Now(), nil))
+	if err != nil {
+		return unavailable(err)
 	}
-	if errors.Is(err, ErrFull) {
+	stored, err := l.await(ctx, answer)
+	switch {
+	case errors.Is(err, ErrFull):
 		return nil
+	case err != nil:
+		return unavailable(err)
 	}
-	return unavailable(err)
+	_ = lane.stream.DeleteMsg(ctx, stored)
+	return nil
 }

@@ -50,12 +50,13 @@ type Spec struct {
 
 // Lanes is a connection to the broker. It is safe for concurrent use.
 type Lanes struct {
-	log    *slog.Logger
-	server *server // nil: the broker is external
-	conn   *nats.Conn
-	js     jetstream.JetStream
-	lanes  map[tidings.Lane]*lane
-	misses atomic.Int32 // publishes in a row that the broker did not answer
+	log      *slog.Logger
+	settings Settings
+	server   *server // nil: the broker is external
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	lanes    map[tidings.Lane]*lane
+	misses   atomic.Int32 // publishes in a row that the broker did not answer
 
 	stop context.CancelFunc // ends the supervisor
 	done sync.WaitGroup     // waits for it
@@ -81,39 +82,45 @@ const consumerName = "workers"
 
 // Open starts or reaches the broker and makes the streams and consumers that are missing.
 func Open(ctx context.Context, s Settings) (*Lanes, error) {
-	l := &Lanes{log: s.Log, lanes: make(map[tidings.Lane]*lane, len(s.Lanes))}
+	l := &Lanes{log: s.Log, settings: s, lanes: make(map[tidings.Lane]*lane, len(s.Lanes))}
 	for _, spec := range s.Lanes {
 		l.lanes[spec.Lane] = &lane{Spec: spec, mending: make(chan struct{}, 1)}
 	}
 	if s.URL == "" {
-		server, err := startServer(s)
-		if err != nil {
-			return nil, err
-		}
-		l.server = server
+		l.server = newServer(s)
 	}
-	if err := l.open(ctx, s); err != nil {
+	if err := l.open(ctx); err != nil {
 		l.shutdown()
 		return nil, err
 	}
-	if l.server != nil {
-		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-		l.stop = stop
-		l.done.Go(func() { l.supervise(ctx) })
-	}
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	l.done.Go(func() { l.supervise(ctx) })
 	return l, nil
 }
 
-func (l *Lanes) open(ctx context.Context, s Settings) (err error) {
-	if l.conn, err = l.connect(s); err != nil {
-		return err
-	}
-	l.js, err = jetstream.New(l.conn, jetstream.WithPublishAsyncTimeout(publishWait), jetstream.WithPublishAsyncMaxPending(maxPending))
-	if err != nil {
-		return fmt.Errorf("open lanes: %w", err)
-	}
+func (l *Lanes) open(ctx context.Context) error {
 	for _, lane := range l.lanes {
 		lane.room.Store(int64(lane.MaxIDs))
+	}
+	err := l.up(ctx)
+	if err == nil || l.server == nil || ctx.Err() != nil {
+		return err
+	}
+	return l.server.withoutFiles(err, func() error { return l.up(ctx) })
+}
+
+// up brings broker, connection and lanes up, at first and again.
+func (l *Lanes) up(ctx context.Context) error {
+	if l.server != nil {
+		if err := l.server.start(); err != nil {
+			return err
+		}
+	}
+	if err := l.reach(ctx); err != nil {
+		return err
+	}
+	l.misses.Store(0)
+	for _, lane := range l.lanes {
 		if err := l.mend(ctx, lane); err != nil {
 			return err
 		}
@@ -121,13 +128,26 @@ func (l *Lanes) open(ctx context.Context, s Settings) (err error) {
 	return nil
 }
 
+// reach connects, or lets the connection there is find the new server.
+func (l *Lanes) reach(ctx context.Context) (err error) {
+	if l.conn != nil {
+		return l.reconnect(ctx)
+	}
+	if l.conn, err = l.connect(l.settings); err != nil {
+		return err
+	}
+	l.js, err = jetstream.New(l.conn, jetstream.WithPublishAsyncTimeout(publishWait), jetstream.WithPublishAsyncMaxPending(maxPending))
+	if err != nil {
+		return fmt.Errorf("open lanes: %w", err)
+	}
+	return nil
+}
+
 // Close ends the connection and stops an embedded server. Entries in hand stay with the
 // broker, which hands them out again.
 func (l *Lanes) Close() error {
-	if l.stop != nil {
-		l.stop()
-		l.done.Wait()
-	}
+	l.stop()
+	l.done.Wait()
 	l.shutdown()
 	return nil
 }

@@ -67,7 +67,7 @@ func (l *Lanes) publish(ctx context.Context, to *lane, stamp time.Time, ids []ti
 	}
 	unsent := ids[min(len(sent)*chunk+len(failed), len(ids)):]
 	for _, p := range sent {
-		if e := l.await(ctx, p.answer); e != nil {
+		if _, e := l.await(ctx, p.answer); e != nil {
 			failed = append(failed, p.ids...)
 			if err == nil {
 				err = e
@@ -80,11 +80,12 @@ func (l *Lanes) publish(ctx context.Context, to *lane, stamp time.Time, ids []ti
 	return append(failed, unsent...), err
 }
 
-func (l *Lanes) await(ctx context.Context, answer jetstream.PubAckFuture) error {
+// await waits for the answer to a publish: the place in the stream where it is stored.
+func (l *Lanes) await(ctx context.Context, answer jetstream.PubAckFuture) (sequence uint64, err error) {
 	select {
-	case <-answer.Ok():
+	case ack := <-answer.Ok():
 		l.misses.Store(0)
-		return nil
+		return ack.Sequence, nil
 	case err := <-answer.Err():
 		if errors.Is(err, jetstream.ErrAsyncPublishTimeout) {
 			l.misses.Add(1)
@@ -92,12 +93,12 @@ func (l *Lanes) await(ctx context.Context, answer jetstream.PubAckFuture) error 
 		if api := (*jetstream.APIError)(nil); errors.As(err, &api) {
 			l.misses.Store(0)
 			if api.ErrorCode == codeFull {
-				return ErrFull
+				return 0, ErrFull
 			}
 		}
-		return err
+		return 0, err
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
 }
 

@@ -1,7 +1,6 @@
 package lanes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,13 +11,7 @@ import (
 )
 
 const (
-	startWait   = 10 * time.Second
-	superviseAt = 5 * time.Second
-
-	reconnectPoll = 20 * time.Millisecond
-
-	// A frozen file store still looks enabled and answers no publish.
-	missesBeforeRestart = 3
+	startWait = 10 * time.Second
 
 	maxMemory = 64 << 20 // lanes are files; this is for the broker's own
 	spare     = 64 << 20 // disk beyond what the lanes may fill
@@ -33,12 +26,12 @@ type server struct {
 	now *natsserver.Server // guarded by mu
 }
 
-func startServer(s Settings) (*server, error) {
+func newServer(s Settings) *server {
 	store := int64(spare)
 	for _, spec := range s.Lanes {
 		store += int64(spec.MaxIDs) * bytesAnID
 	}
-	e := &server{log: s.Log, options: natsserver.Options{
+	return &server{log: s.Log, options: natsserver.Options{
 		ServerName:         "tidings",
 		DontListen:         true,
 		NoSigs:             true,
@@ -48,10 +41,12 @@ func startServer(s Settings) (*server, error) {
 		JetStreamMaxStore:  store,
 		JetStreamMaxMemory: maxMemory,
 	}}
-	return e, e.start()
 }
 
+// start starts an instance, in place of the one that runs: a restart is the mend for a file
+// store that is frozen or whose files are gone.
 func (e *server) start() error {
+	e.stop()
 	options := e.options
 	s, err := natsserver.NewServer(&options)
 	if err != nil {
@@ -76,17 +71,15 @@ func (e *server) current() *natsserver.Server {
 	return e.now
 }
 
-func (e *server) stop() { stop(e.current()) }
+func (e *server) stop() {
+	if s := e.current(); s != nil {
+		stop(s)
+	}
+}
 
 func stop(s *natsserver.Server) {
 	s.Shutdown()
 	s.WaitForShutdown()
-}
-
-// restart is the mend for a file store that is frozen or whose files are gone.
-func (e *server) restart() error {
-	e.stop()
-	return e.start()
 }
 
 // trouble says what is wrong with the files of a lane; nil: nothing.
@@ -96,73 +89,6 @@ func (e *server) trouble(l *lane) error {
 	})
 	if h.Error != "" {
 		return fmt.Errorf("%w: %s", ErrUnavailable, h.Error)
-	}
-	return nil
-}
-
-// supervise restarts the embedded server when it no longer stores, and makes the lanes that
-// are missing after that.
-func (l *Lanes) supervise(ctx context.Context) {
-	tick := time.NewTicker(superviseAt)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		err := l.trouble()
-		if err == nil {
-			continue
-		}
-		l.log.Error("broker does not store: restarting it", "error", err)
-		if err := l.revive(ctx); err != nil {
-			l.log.Error("broker is not back yet", "error", err)
-		}
-	}
-}
-
-func (l *Lanes) trouble() error {
-	if n := l.misses.Load(); n >= missesBeforeRestart {
-		return fmt.Errorf("%w: %d publishes in a row were not answered", ErrUnavailable, n)
-	}
-	for _, lane := range l.lanes {
-		if err := l.server.trouble(lane); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *Lanes) revive(ctx context.Context) error {
-	if err := l.server.restart(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectWait)
-	defer cancel()
-	if err := l.reconnect(ctx); err != nil {
-		return err
-	}
-	l.misses.Store(0)
-	for _, lane := range l.lanes {
-		if err := l.mend(ctx, lane); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reconnect does not wait for the client to notice that the server is another one.
-func (l *Lanes) reconnect(ctx context.Context) error {
-	if err := l.conn.ForceReconnect(); err != nil {
-		return fmt.Errorf("reconnect: %w", err)
-	}
-	for !l.conn.IsConnected() {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("reconnect: %w", ctx.Err())
-		case <-time.After(reconnectPoll):
-		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package lanes
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -10,16 +11,38 @@ import (
 // bytesAnID bounds the disk that one delivery takes in a lane: an entry of one id is about 70 bytes with its frame.
 const bytesAnID = 256
 
+// askWait bounds a question to the broker that nobody waits for.
+const askWait = 2 * time.Second
+
 // mend makes a lane's stream and consumer, or brings the settings of those that exist up to
-// date. It never deletes: unacknowledged entries would go with them. One caller at a time does;
-// the others wait for it no longer than their ctx lives, since a broker may take long to answer.
-func (l *Lanes) mend(ctx context.Context, lane *lane) (err error) {
+// date. It deletes only what the broker itself cannot use: unacknowledged entries would go with it.
+func (l *Lanes) mend(ctx context.Context, lane *lane) error {
+	if err := l.hold(ctx, lane); err != nil {
+		return err
+	}
+	defer lane.release()
+	err := l.make(ctx, lane)
+	if !beyondRepair(err) {
+		return err
+	}
+	l.log.Error("lane cannot be used: it begins empty and is filled from the log", "lane", lane.Lane, "error", err)
+	return l.remake(ctx, lane)
+}
+
+// hold lets one caller at a time make a lane; the others wait for it no longer than their ctx
+// lives, since a broker may take long to answer.
+func (l *Lanes) hold(ctx context.Context, lane *lane) error {
 	select {
 	case lane.mending <- struct{}{}:
+		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("make lane %s: %w", lane.Lane, unavailable(ctx.Err()))
 	}
-	defer func() { <-lane.mending }()
+}
+
+func (l *lane) release() { <-l.mending }
+
+func (l *Lanes) make(ctx context.Context, lane *lane) error {
 	stream, err := l.js.CreateOrUpdateStream(ctx, streamConfig(lane))
 	if err != nil {
 		return fmt.Errorf("make lane %s: %w", lane.Lane, unavailable(err))

@@ -86,7 +86,7 @@ func TestFetchGoesOnAfterARestartOfTheBroker(t *testing.T) {
 			}
 		}()
 		pass(time.Second)
-		if err := l.server.restart(); err != nil {
+		if err := l.server.start(); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()

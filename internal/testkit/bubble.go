@@ -13,14 +13,19 @@ import (
 func PrepareBubbles() { ats.Register() }
 
 // Bubble runs a test in virtual time. What is opened in the bubble must be closed in it. Two
-// collections come first: they empty the broker client's pools of timers, which belong to the
-// bubble that made them; for the same reason bubbles of one package must not run in parallel.
+// collections come first, and two last: they empty the broker client's pools of timers, which
+// belong to whoever made them; for the same reason bubbles of one package must not run in parallel.
 func Bubble(t *testing.T, run func(t *testing.T)) {
 	t.Helper()
-	runtime.GC()
-	runtime.GC()
+	emptyPools()
+	defer emptyPools()
 	synctest.Test(t, func(t *testing.T) {
 		run(t)
 		synctest.Wait()
 	})
+}
+
+func emptyPools() {
+	runtime.GC()
+	runtime.GC()
 }
