@@ -1,18 +1,21 @@
 package tidings
 
+import "slices"
+
 // Fold is the end that the evidence gives a delivery, whatever the order in which it came:
 // delivered if any attempt was; else sent if any attempt was accepted and not refused later;
-// else bounced or failed if a receipt said so. The zero Status means that the evidence ends
-// nothing: no provider is known to have accepted.
+// else suppressed if a receipt said that the person had said stop; else bounced or failed if a
+// receipt said so. The zero Status means that the evidence ends nothing: no provider is known to
+// have accepted.
 //
 // Of several refusals the latest attempt's counts, and of one attempt's bounced before failed.
 func Fold(attempts []Attempt, receipts []Receipt) (Status, Reason) {
 	refused := map[int]Receipt{}
 	for _, r := range receipts {
-		switch r.Status {
-		case ReceiptDelivered:
+		switch {
+		case r.Status == ReceiptDelivered:
 			return Delivered, ""
-		case ReceiptFailed, ReceiptBounced:
+		case r.Refuses():
 			if old, ok := refused[r.Attempt]; !ok || outweighs(r, old) {
 				refused[r.Attempt] = r
 			}
@@ -20,6 +23,9 @@ func Fold(attempts []Attempt, receipts []Receipt) (Status, Reason) {
 	}
 	if accepted(attempts, receipts, refused) {
 		return Sent, ""
+	}
+	if saidStop(receipts) {
+		return Suppressed, ReasonOptedOutChannel
 	}
 	last := Receipt{Attempt: -1}
 	for n, r := range refused {
@@ -51,6 +57,12 @@ func accepted(attempts []Attempt, receipts []Receipt, refused map[int]Receipt) b
 	return false
 }
 
+// saidStop reports whether a refusal tells that the person had said stop to the provider, which
+// is so whichever attempt was told it.
+func saidStop(receipts []Receipt) bool {
+	return slices.ContainsFunc(receipts, func(r Receipt) bool { return r.Refuses() && r.Outcome == RecipientOptout })
+}
+
 // outweighs orders two refusals of one attempt, so that the order of their arrival does not matter.
 func outweighs(a, b Receipt) bool {
 	if a.Status != b.Status {
@@ -63,8 +75,6 @@ func refusalReason(o Outcome) Reason {
 	switch o {
 	case RecipientDead:
 		return ReasonRecipientDead
-	case RecipientOptout:
-		return ReasonOptedOutChannel
 	case RecipientSuspect:
 		return ReasonRecipientRejected
 	case OutcomeExpired:

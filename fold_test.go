@@ -40,8 +40,11 @@ func TestFold(t *testing.T) {
 			attempts: []a{{Number: 1, Outcome: tidings.OK}, {Number: 2, Outcome: tidings.OK}},
 			receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed}}, want: tidings.Sent},
 		{why: "the latest refusal gives the reason",
-			receipts: []r{{Attempt: 2, Status: tidings.ReceiptFailed, Outcome: tidings.RecipientOptout}, {Attempt: 1, Status: tidings.ReceiptBounced}},
-			want:     tidings.Failed, reason: tidings.ReasonOptedOutChannel},
+			receipts: []r{{Attempt: 2, Status: tidings.ReceiptFailed, Outcome: tidings.RecipientSuspect}, {Attempt: 1, Status: tidings.ReceiptBounced}},
+			want:     tidings.Failed, reason: tidings.ReasonRecipientRejected},
+		{why: "that the person said stop outweighs a later refusal",
+			receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed, Outcome: tidings.RecipientOptout}, {Attempt: 2, Status: tidings.ReceiptBounced}},
+			want:     tidings.Suppressed, reason: tidings.ReasonOptedOutChannel},
 		{why: "engagement ends nothing", receipts: []r{{Attempt: 1, Status: tidings.ReceiptOpened}}},
 	}
 	for _, c := range cases {

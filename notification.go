@@ -168,3 +168,6 @@ type Receipt struct {
 	At         time.Time // the provider's time; else when it arrived
 	ReceivedAt time.Time
 }
+
+// Refuses reports whether the receipt says that the message will not arrive.
+func (r Receipt) Refuses() bool { return r.Status == ReceiptFailed || r.Status == ReceiptBounced }

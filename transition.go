@@ -32,12 +32,10 @@ type Transition struct {
 // the status as it is does not name it again.
 func Transitions() []Transition {
 	positive := []Status{Sent, Delivered}
-	negative := []Status{Failed, Bounced}
-	news := slices.Concat(positive, negative)
-	late := append(slices.Clip(news), Suppressed)
+	news := slices.Concat(positive, []Status{Failed, Bounced, Suppressed})
 	return []Transition{
 		{Parked, EventDue, []Status{Queued}},
-		{Parked, EventLateRecord, late},
+		{Parked, EventLateRecord, news},
 		{Parked, EventReceipt, news},
 		{Parked, EventExpiry, []Status{Expired}},
 		{Parked, EventCancel, []Status{Cancelled}},
@@ -45,27 +43,27 @@ func Transitions() []Transition {
 		{Queued, EventUnqueued, []Status{Parked}},
 		{Queued, EventClaimed, []Status{Sending}},
 		{Queued, EventRefused, []Status{Parked, Expired, Cancelled, Suppressed, Failed}},
-		{Queued, EventLateRecord, late},
+		{Queued, EventLateRecord, news},
 		{Queued, EventReceipt, news},
 		{Queued, EventExpiry, []Status{Expired}},
 		{Queued, EventCancel, []Status{Cancelled}},
 
 		{Sending, EventRecorded, []Status{Parked, Unknown, Sent, Delivered, Bounced, Failed, Expired, Cancelled, Suppressed, Dead}},
-		{Sending, EventLeaseOver, []Status{Parked, Unknown, Cancelled, Expired, Dead}},
+		{Sending, EventLeaseOver, []Status{Parked, Unknown, Cancelled}},
 		{Sending, EventLateRecord, positive},
 		{Sending, EventReceipt, news},
 
-		{Unknown, EventWaitOver, []Status{Parked, Cancelled, Expired, Dead}},
-		{Unknown, EventLateRecord, append(slices.Clip(late), Parked, Cancelled, Expired, Dead)},
+		{Unknown, EventWaitOver, []Status{Parked, Cancelled}},
+		{Unknown, EventLateRecord, append(slices.Clip(news), Parked, Cancelled, Expired, Dead)},
 		{Unknown, EventReceipt, news},
 		{Unknown, EventRedrive, []Status{Parked, Expired}},
 
 		{Sent, EventLateRecord, []Status{Delivered}},
-		{Sent, EventReceipt, []Status{Delivered, Failed, Bounced}},
+		{Sent, EventReceipt, []Status{Delivered, Failed, Bounced, Suppressed}},
 		{Bounced, EventLateRecord, positive},
-		{Bounced, EventReceipt, []Status{Sent, Delivered, Failed}},
+		{Bounced, EventReceipt, []Status{Sent, Delivered, Failed, Suppressed}},
 		{Failed, EventLateRecord, append(positive, Bounced)},
-		{Failed, EventReceipt, []Status{Sent, Delivered, Bounced}},
+		{Failed, EventReceipt, []Status{Sent, Delivered, Bounced, Suppressed}},
 		{Failed, EventRedrive, []Status{Parked, Expired}},
 		{Dead, EventLateRecord, positive},
 		{Dead, EventReceipt, positive},

@@ -144,12 +144,13 @@ func elsewhere(c Case, p Policy) Step {
 	return Step{Status: tidings.Parked, DueAt: c.Now, Another: true}
 }
 
-// unknown follows the rule of the event type for an outcome that nobody knows.
+// unknown follows the rule of the event type for an outcome that nobody knows. What cannot be
+// tried again stays unknown: it may have been accepted, so it is neither dead nor expired.
 func unknown(c Case, fault *Error, p Policy) Step {
-	switch {
+	switch _, ended := spent(c, p); {
 	case p.Unknown.Wait > 0 && !c.expired():
 		return Step{Status: tidings.Unknown, Reason: tidings.ReasonOutcomeUnknown, DueAt: c.dueIn(p.Unknown.Wait)}
-	case p.Unknown.Wait == 0 && p.Unknown.Retry:
+	case p.Unknown.Wait == 0 && p.Unknown.Retry && !ended:
 		return again(c, fault, p)
 	}
 	return Step{Status: tidings.Unknown, Reason: tidings.ReasonOutcomeUnknown}

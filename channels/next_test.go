@@ -198,3 +198,14 @@ func TestNextGivesEveryEndAReasonAndKeepsAddressesUnlessTheFaultIsTheirs(t *test
 		}
 	})
 }
+
+func TestNextNeverSaysThatAnUnknownOutcomeFailed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, e, p := drawn(t)
+		e.Fault = tidings.OutcomeUnknown
+		s := channels.Next(c, e, p)
+		if s.Status != tidings.Parked && s.Status != tidings.Unknown {
+			t.Fatalf("it may have been accepted, and is %s (%s)", s.Status, s.Reason)
+		}
+	})
+}

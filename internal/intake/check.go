@@ -45,7 +45,7 @@ func (r *round) allows(i *item) *Refusal {
 
 // affords refuses what is above the app's quota. Dry runs and repeats of what was accepted cost nothing.
 func (r *round) affords(i *item) *Refusal {
-	if i.DryRun || r.in.Quota == nil {
+	if i.DryRun || r.again > 0 || r.in.Quota == nil {
 		return nil
 	}
 	wait := r.in.Quota(i.App, r.now)

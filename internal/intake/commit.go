@@ -13,7 +13,13 @@ import (
 	"tidings/internal/store"
 )
 
-var errAnswers = errors.New("the log did not answer for each notification")
+var (
+	errAnswers  = errors.New("the log did not answer for each notification")
+	errRestless = errors.New("the user is changed all the time")
+)
+
+// maxRounds bounds how often an event is decided again because its user has changed meanwhile.
+const maxRounds = 20
 
 // commit writes what is to be accepted and hands what is queued to the outbox.
 func (r *round) commit(ctx context.Context) {
@@ -28,6 +34,10 @@ func (r *round) commit(ctx context.Context) {
 	}
 	accepted := r.in.write(ctx, r.class, group)
 	for n, i := range items {
+		if errors.Is(accepted[n].Err, store.ErrChanged) {
+			i.outdated = true
+			continue
+		}
 		if accepted[n].Err != nil {
 			i.fail(fmt.Errorf("store event: %w", accepted[n].Err))
 			continue
@@ -63,17 +73,20 @@ func (in *Intake) write(ctx context.Context, class store.Class, group []store.Ac
 }
 
 // follow settles the items that wait for an earlier one with the same key. Where another process
-// was faster than that one, or it failed, they are taken through a round of their own.
+// was faster than that one, they are taken through a round of their own, and so is what was
+// decided for a user who is not as was thought.
 func (r *round) follow(ctx context.Context) {
 	var again []*item
 	var posts []post
 	for n := range r.items {
 		i := &r.items[n]
 		switch leader := i.leader; {
-		case leader == nil:
-		case leader.out.err != nil:
+		case leader == nil && !i.outdated:
+		case leader != nil && leader.out.err != nil:
 			i.fail(leader.out.err)
-		case leader.raced:
+		case i.outdated && r.again == maxRounds:
+			i.fail(errRestless)
+		case i.outdated, leader.raced, leader.outdated:
 			again, posts = append(again, i), append(posts, post{event: i.Event, began: i.began})
 		case i.same(leader.Hash):
 			i.settle(leader.out.result)
@@ -86,6 +99,7 @@ func (r *round) follow(ctx context.Context) {
 		return
 	}
 	next := r.in.newRound(r.class, posts)
+	next.again = r.again + 1
 	next.run(ctx)
 	for n, i := range again {
 		i.settled, i.out = true, next.items[n].out

@@ -16,6 +16,7 @@ const maxAttributes = 64 << 10
 // events accepted before in the round change.
 type person struct {
 	facts   preferences.Facts
+	seen    tidings.User        // as in the log
 	changed bool                // the user is not as in the log
 	fresh   []tidings.Address   // not in the log as they shall be
 	gone    []tidings.AddressID // retired by the user's new fields
@@ -99,7 +100,7 @@ func (p *person) find(channel tidings.Channel, value string) *tidings.Address {
 func (p *person) into(a *store.Acceptance) {
 	if p.changed {
 		user := p.facts.User
-		a.User = &user
+		a.User, a.Seen = &user, p.seen
 	}
 	a.NewAddresses, a.OldAddresses = p.fresh, p.gone
 }

@@ -1,6 +1,8 @@
 package intake_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -87,6 +89,72 @@ func TestOfManyRequestsUnderOneKeyTheFirstWins(t *testing.T) {
 			case !same && (res.Refusal == nil || res.Refusal.Code != "dedupe_conflict"):
 				t.Errorf("post %d is another request: %+v, want dedupe_conflict", i, res)
 			}
+		}
+	})
+}
+
+func TestOfManyEventsAtOnceEachLeavesItsMarkOnTheUser(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		second, _ := r.another(t)
+		const posts = 60
+		var callers sync.WaitGroup
+		for i := range posts {
+			callers.Go(func() {
+				in := r.Intake
+				if i%2 == 1 {
+					in = second
+				}
+				e := shipped("u_1", fmt.Sprintf("k-%d", i/2)) // half of them repeat another
+				e.User.Attributes = json.RawMessage(fmt.Sprintf(`{"a%d": %d}`, i/2, i/2))
+				if i%4 == 0 {
+					e.User.Email = nil // and some only add
+				}
+				if res, err := in.Post(t.Context(), e); err != nil || res.Refusal != nil && res.Refusal.Code != "dedupe_conflict" {
+					t.Errorf("post %d: %v, refusal %v", i, err, res.Refusal)
+				}
+			})
+		}
+		callers.Wait()
+		u, err := r.store.User(t.Context(), "u_1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var attributes map[string]int
+		if err := json.Unmarshal(u.Attributes, &attributes); err != nil || len(attributes) != posts/2 {
+			t.Errorf("%d attributes are left of %d: %s, %v", len(attributes), posts/2, u.Attributes, err)
+		}
+	})
+}
+
+func TestTwoGroupsThatChangeAnEmailAtOnceLeaveOneAddress(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		second, _ := r.another(t)
+		r.accept(t, shipped("u_1", "first"))
+		var callers sync.WaitGroup
+		for i := range 20 {
+			callers.Go(func() {
+				in := []*intake.Intake{r.Intake, second}[i%2]
+				email := fmt.Sprintf("u_1-%d@example.test", i)
+				e := shipped("u_1", "")
+				e.User.Email = &email
+				if res, err := in.Post(t.Context(), e); err != nil || res.Refusal != nil {
+					t.Errorf("post %d: %v, refusal %v", i, err, res.Refusal)
+				}
+			})
+		}
+		callers.Wait()
+		facts, err := r.store.Facts(t.Context(), []string{"u_1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var active []string
+		for _, a := range facts["u_1"].Addresses {
+			if a.Status == tidings.AddressActive {
+				active = append(active, a.Value)
+			}
+		}
+		if len(active) != 1 || active[0] != facts["u_1"].User.Email {
+			t.Errorf("active are %v, the user's e-mail is %s", active, facts["u_1"].User.Email)
 		}
 	})
 }

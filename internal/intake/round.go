@@ -23,6 +23,7 @@ type round struct {
 	people    map[string]*person
 	keys      map[key]*item // the first item of the round with that key that may be accepted
 	room      rooms
+	again     int // how often its events were taken through a round before, which counted them
 }
 
 // An item is an event on its way through a round.
@@ -34,6 +35,7 @@ type item struct {
 	out        outcome
 	leader     *item // an earlier item of the round with the same dedupe key, to be accepted first
 	raced      bool  // another process accepted the key meanwhile
+	outdated   bool  // its user was changed meanwhile, so it must be decided again
 	acceptance *store.Acceptance
 }
 
@@ -149,7 +151,7 @@ func (r *round) meet(ctx context.Context) error {
 	}
 	for id, p := range r.people {
 		if f := facts[id]; f != nil {
-			p.facts = *f
+			p.facts, p.seen = *f, f.User
 		}
 		p.facts.Providers = r.in.Providers
 	}

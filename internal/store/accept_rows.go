@@ -15,28 +15,59 @@ import (
 
 // users makes the users that are new and writes the fields of those that changed, in id order.
 func (a *accepting) users() error {
-	changed, named, at := map[string]*tidings.User{}, map[string]bool{}, map[string]time.Time{}
+	changed, named := map[string]*Acceptance{}, map[string]time.Time{}
 	for _, i := range a.fresh {
 		c := &a.chunk[i]
-		id := c.Notification.UserID
-		named[id], at[id] = true, c.Notification.AcceptedAt
+		named[c.Notification.UserID] = c.Notification.AcceptedAt
 		if c.User != nil {
-			changed[id] = c.User
+			changed[c.Notification.UserID] = c
 		}
 	}
 	for id := range changed {
 		delete(named, id)
 	}
 	ids := slices.Sorted(maps.Keys(named))
-	err := a.each("user_make", len(ids), func(k int) []any { return []any{ids[k], at[ids[k]].UnixMicro()} }, nil)
+	err := a.each("user_make", len(ids), func(k int) []any { return []any{ids[k], named[ids[k]].UnixMicro()} }, nil)
 	if err != nil {
 		return err
 	}
-	ids = slices.Sorted(maps.Keys(changed))
-	return a.each("user_put", len(ids), func(k int) []any {
-		u := changed[ids[k]]
-		return []any{ids[k], u.Locale, u.Timezone, u.Email, u.Phone, string(u.Attributes), at[ids[k]].UnixMicro()}
-	}, nil)
+	var added, amended []*Acceptance
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		if changed[id].Seen.CreatedAt.IsZero() {
+			added = append(added, changed[id])
+			continue
+		}
+		amended = append(amended, changed[id])
+	}
+	if err := a.changeUsers("user_add", added); err != nil {
+		return err
+	}
+	return a.changeUsers("user_amend", amended)
+}
+
+// changeUsers writes users that are still as they were seen; one that is not fails the whole.
+func (a *accepting) changeUsers(name string, list []*Acceptance) error {
+	written := 0
+	err := a.each(name, len(list), func(k int) []any {
+		c := list[k]
+		args := append([]any{c.Notification.UserID}, userArgs(c.User)...)
+		args = append(args, c.Notification.AcceptedAt.UnixMicro())
+		if c.Seen.CreatedAt.IsZero() {
+			return args
+		}
+		return append(args, userArgs(&c.Seen)...)
+	}, func(int, row) error {
+		written++
+		return nil
+	})
+	if err == nil && written < len(list) {
+		return ErrChanged
+	}
+	return err
+}
+
+func userArgs(u *tidings.User) []any {
+	return []any{u.Locale, u.Timezone, u.Email, u.Phone, cmp.Or(string(u.Attributes), "{}")}
 }
 
 // addresses retires what the users' new fields replace and adds what is new.

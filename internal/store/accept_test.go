@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"crypto/rand"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -185,10 +187,41 @@ func TestAcceptMakesUsersAndTheirAddresses(t *testing.T) {
 			}
 		}
 		next := mail("ann.lee@example.test")
-		next.OldAddresses = []tidings.AddressID{f.Addresses[0].ID}
+		next.OldAddresses, next.Seen = []tidings.AddressID{f.Addresses[0].ID}, f.User
 		w.accept(next)
 		if old := w.address(f.Addresses[0].ID); old.Status != tidings.AddressRetired || old.RetiredAt.IsZero() {
 			t.Fatalf("the old address is %+v", old)
+		}
+	})
+}
+
+func TestOnlyWhatWasDecidedForAUserAsSeenIsAccepted(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		seen, err := s.User(t.Context(), w.user)
+		w.must(err)
+		named := func(id, locale string, seen tidings.User) store.Acceptance {
+			a := keyed(w.acceptance(start(), 1), rand.Text(), 1)
+			a.Notification.UserID, a.Seen, a.User = id, seen, &tidings.User{ID: id, Locale: locale, Attributes: []byte("{}")}
+			return a
+		}
+		gone, unknown, known := "u_"+rand.Text(), "u_"+rand.Text(), w.user
+		got, err := s.Accept(t.Context(), store.Background, []store.Acceptance{
+			named(gone, "de", seen), named(known, "de", seen), named(unknown, "de", tidings.User{}),
+			named(known, "fr", seen), named(unknown, "fr", tidings.User{}), named(known, "de", seen)})
+		w.must(err)
+		for i, want := range []error{store.ErrChanged, nil, nil, store.ErrChanged, store.ErrChanged, nil} {
+			if !errors.Is(got[i].Err, want) {
+				t.Errorf("%d is accepted with error %v, want %v", i, got[i].Err, want)
+			}
+		}
+		for _, id := range []string{known, unknown} {
+			if u, err := s.User(t.Context(), id); err != nil || u.Locale != "de" {
+				t.Errorf("user %+v, %v", u, err)
+			}
+		}
+		if _, err := s.User(t.Context(), gone); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a user who was erased meanwhile is back: %v", err)
 		}
 	})
 }

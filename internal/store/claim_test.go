@@ -52,6 +52,9 @@ func TestAClaimBringsWhatSendingNeeds(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := w.acceptance(start(), 1)
+		seen, err := s.User(t.Context(), w.user)
+		w.must(err)
+		a.Seen = seen
 		a.User = &tidings.User{ID: w.user, Locale: "de", Timezone: "Europe/Berlin", Attributes: []byte(`{"a":1}`)}
 		a.Notification.CollapseKey = "c"
 		id := w.accept(a)[0].Deliveries[0]

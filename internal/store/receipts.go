@@ -252,7 +252,7 @@ func receiptEffect(r tidings.Receipt, c tidings.Channel) (EffectKind, tidings.Re
 	if r.Status == tidings.ReceiptComplained {
 		return EffectSuppress, tidings.ReasonSuppressedComplaint
 	}
-	if r.Status != tidings.ReceiptFailed && r.Status != tidings.ReceiptBounced {
+	if !r.Refuses() {
 		return EffectNone, ""
 	}
 	switch r.Outcome {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"testing"
@@ -160,6 +161,7 @@ func TestReceipts(t *testing.T) {
 		before   []tidings.ReceiptStatus // they come before the Record
 		result   func(c store.Claimed) store.Result
 		after    []tidings.ReceiptStatus
+		outcome  tidings.Outcome // of refusals; none: the address is gone
 		status   tidings.Status
 		reason   tidings.Reason
 		attempts int
@@ -178,6 +180,10 @@ func TestReceipts(t *testing.T) {
 			result: func(c store.Claimed) store.Result { return result(c, tidings.OutcomeUnknown, tidings.Unknown, now) }},
 		{why: "a refusal resolves an unknown outcome", after: []tidings.ReceiptStatus{tidings.ReceiptFailed}, status: tidings.Failed, reason: tidings.ReasonRecipientDead,
 			result: func(c store.Claimed) store.Result { return result(c, tidings.OutcomeUnknown, tidings.Unknown, now) }},
+		{why: "that the person said stop suppresses", after: []tidings.ReceiptStatus{tidings.ReceiptFailed}, outcome: tidings.RecipientOptout,
+			result: accepted, status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel},
+		{why: "a stop before our own record is not overwritten by it", before: []tidings.ReceiptStatus{tidings.ReceiptFailed}, outcome: tidings.RecipientOptout,
+			result: accepted, status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel},
 		{why: "opened does not change the status", result: accepted, after: []tidings.ReceiptStatus{tidings.ReceiptOpened, tidings.ReceiptClicked}, status: tidings.Sent},
 	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -188,7 +194,7 @@ func TestReceipts(t *testing.T) {
 				say := func(list []tidings.ReceiptStatus) {
 					for _, status := range list {
 						r := receipt(claimed, status, later)
-						r.Outcome = tidings.RecipientDead
+						r.Outcome = cmp.Or(c.outcome, tidings.RecipientDead)
 						if strays := w.receipts(r, r); strays != 0 {
 							t.Fatalf("%d strays", strays)
 						}

@@ -31,7 +31,7 @@ type evidence struct {
 // refused reports whether a receipt refused the attempt.
 func (e evidence) refused(attempt int) bool {
 	return slices.ContainsFunc(e.receipts, func(r tidings.Receipt) bool {
-		return r.Attempt == attempt && (r.Status == tidings.ReceiptFailed || r.Status == tidings.ReceiptBounced)
+		return r.Attempt == attempt && r.Refuses()
 	})
 }
 

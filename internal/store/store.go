@@ -21,6 +21,7 @@ var (
 	ErrConflict    = errors.New("version conflict")
 	ErrUnavailable = errors.New("store is not writable")
 	ErrNothing     = errors.New("nothing to cancel")
+	ErrChanged     = errors.New("the user has changed since it was read")
 )
 
 // Class is the place of a write in the queue for the one SQLite writer; PostgreSQL has no queue.

@@ -130,7 +130,7 @@ func (l *Trail) tell() {
 			for j := range d.Attempts {
 				if a := &d.Attempts[j]; a.Number == r.Attempt {
 					a.Delivered = a.Delivered || r.Status == tidings.ReceiptDelivered
-					a.Refused = a.Refused || r.Status == tidings.ReceiptFailed || r.Status == tidings.ReceiptBounced
+					a.Refused = a.Refused || r.Refuses()
 				}
 			}
 		}

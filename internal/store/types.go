@@ -13,6 +13,7 @@ import (
 type Acceptance struct {
 	Notification tidings.Notification
 	User         *tidings.User // as it shall be; nil: as it is. An unknown user is made either way
+	Seen         tidings.User  // what User was made from, as it was read; without CreatedAt: there was none
 	NewAddresses []tidings.Address
 	OldAddresses []tidings.AddressID // addresses that the user's new fields retire
 	Dedupe       *Dedupe
@@ -44,7 +45,7 @@ type Accepted struct {
 	Conflict   bool                   // another request was accepted under the same key
 	Consumed   bool                   // the hold to release was gone: nothing was written
 	Deliveries []tidings.DeliveryID   // in the order of Acceptance.Deliveries
-	Err        error                  // this one is not known to be written; the others stand
+	Err        error                  // this one is not known to be written; the others stand. ErrChanged: it is not, for its user is not as seen
 }
 
 // A ClaimRequest asks to take deliveries of one lane for sending.

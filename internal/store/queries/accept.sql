@@ -9,11 +9,22 @@ RETURNING 1;
 -- name: dedupe_find
 SELECT ntf, hash FROM dedupe_keys WHERE app = $1 AND test = $2 AND key = $3 AND expires_at > $4;
 
--- name: user_put
+-- A user as events make it of what was read: no row comes back when somebody else has changed it
+-- since, unless to the very same.
+-- name: user_add
 INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-ON CONFLICT (id) DO UPDATE SET locale = excluded.locale, timezone = excluded.timezone, email = excluded.email,
-  phone = excluded.phone, attributes = excluded.attributes, updated_at = excluded.updated_at;
+ON CONFLICT (id) DO UPDATE SET updated_at = users.updated_at
+WHERE users.locale = excluded.locale AND users.timezone = excluded.timezone AND users.email = excluded.email
+  AND users.phone = excluded.phone AND users.attributes = excluded.attributes
+RETURNING 1;
+
+-- name: user_amend
+UPDATE users SET locale = $2, timezone = $3, email = $4, phone = $5, attributes = $6, updated_at = $7
+WHERE id = $1 AND (
+  (locale = $8 AND timezone = $9 AND email = $10 AND phone = $11 AND COALESCE(NULLIF(attributes, ''), '{}') = $12)
+  OR (locale = $2 AND timezone = $3 AND email = $4 AND phone = $5 AND attributes = $6))
+RETURNING 1;
 
 -- The address of another transaction wins, with its id.
 -- name: address_add
