@@ -33,13 +33,13 @@ type Settings struct {
 	// LanesChanged tells the workers of this process that something was set for a lane; nil
 	// without workers. Those of others find out within a second.
 	LanesChanged func(ctx context.Context)
-	Ready         func(ctx context.Context) error
-	Draining      func() bool // true once shutdown has begun: posts answer 503
-	PublicURL     string
-	Version       string
-	Metrics       *observe.Metrics
-	Log           *slog.Logger
-	Now           func() time.Time // nil: time.Now
+	Ready        func(ctx context.Context) error
+	Draining     func() bool // true once shutdown has begun: posts answer 503
+	PublicURL    string
+	Version      string
+	Metrics      *observe.Metrics
+	Log          *slog.Logger
+	Now          func() time.Time // nil: time.Now
 }
 
 // A LaneMeter measures lanes in this process.

@@ -10,25 +10,6 @@ import (
 	"tidings"
 )
 
-// Due moves at most limit parked deliveries of a lane, whose time has come, to queued with the
-// stamp now: those that are due longest, given in key order.
-func (s *Store) Due(ctx context.Context, lane tidings.Lane, now time.Time, limit int) ([]tidings.DeliveryID, error) {
-	var ids []tidings.DeliveryID
-	err := s.write(ctx, classOf(lane), func(t *tx) error {
-		ids = nil
-		return t.query("due_take", []any{string(lane), now.UnixMicro(), int64(limit)}, func(r row) error {
-			id, err := scanDeliveryID(r)
-			ids = append(ids, id)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("queue what is due: %w", err)
-	}
-	slices.SortFunc(ids, compareIDs)
-	return ids, nil
-}
-
 // classOf is the class of a sweep over one lane.
 func classOf(lane tidings.Lane) Class {
 	if lane.Priority() == tidings.Urgent {

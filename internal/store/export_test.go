@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"tidings"
 )
@@ -34,4 +36,41 @@ func (s *Store) Statuses(ctx context.Context) (map[tidings.DeliveryID]tidings.De
 		return rows.Err()
 	})
 	return all, err
+}
+
+// Explain is how the database means to run a named statement.
+func (s *Store) Explain(ctx context.Context, name string, args ...any) (plan string, err error) {
+	err = s.read(ctx, func(t *tx) error {
+		text, err := t.text(name)
+		if err != nil {
+			return err
+		}
+		explain := "EXPLAIN "
+		if t.dialect.oneWriter {
+			explain = "EXPLAIN QUERY PLAN "
+		}
+		rows, err := t.conn.QueryContext(ctx, explain+text, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		columns, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		step := make([]any, len(columns))
+		for i := range step {
+			step[i] = new(any)
+		}
+		var steps []string
+		for rows.Next() {
+			if err := rows.Scan(step...); err != nil {
+				return err
+			}
+			steps = append(steps, fmt.Sprint(*step[len(step)-1].(*any)))
+		}
+		plan = strings.Join(steps, "\n")
+		return rows.Err()
+	})
+	return plan, err
 }

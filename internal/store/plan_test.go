@@ -9,7 +9,7 @@ import (
 func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 	s := openSQLiteStore(t)
 	may := []string{ // be read from end to end
-		"SCAN due", "SCAN late", "SCAN lost", "CONSTANT ROW", // what the statement itself gathered
+		"SCAN due", "SCAN apps", "SCAN late", "SCAN lost", "CONSTANT ROW", // what the statement itself gathered
 		"SCAN json_each",                      // the keys that the caller asks for
 		"deliveries_live",                     // the live rows, from their index alone
 		"notifications_sealed",                // what is sealed, which is what is live
@@ -18,7 +18,7 @@ func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 	}
 	hot := []string{"dedupe_take", "dedupe_find", "user_make", "user_add", "user_amend", "address_add", "notification_add", "delivery_add", "hold_consume", "release_facts",
 		"delivery_lock", "claim_facts", "claim_take", "claim_refuse", "erase_data", "record_facts", "attempt_outcomes", "receipt_statuses", "delivery_settle",
-		"stray_take", "attempt_add", "receipt_add", "due_take", "unqueue", "lost_take", "overdue", "expired_take", "settle_facts", "holds_due", "hold_next",
+		"stray_take", "attempt_add", "receipt_add", "due_apps", "due_count", "due_take", "unqueue", "lost_take", "overdue", "expired_take", "settle_facts", "holds_due", "hold_next",
 		"dedupe_purge", "attempt_by_ref", "attempt_refs", "receipt_facts", "engaged", "cancel_find", "cancel_rows", "cancel_deliveries", "cancel_holds",
 		"user_facts", "address_facts", "address_ok", "address_dead", "address_strike", "address_suppress", "lane_stats", "erase_left", "strays_matched"}
 	err := s.read(t.Context(), func(tx *tx) error {

@@ -1,14 +1,6 @@
 -- What the dispatcher does with rows that are due. Its scans skip rows that another transaction
 -- holds: whoever holds them settles them.
 
--- name: due_take
-WITH due AS MATERIALIZED (
-  SELECT ntf, n FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at <= $2
-  ORDER BY due_at LIMIT $3 {{skip}})
-UPDATE deliveries SET status = 'queued', due_at = $2
-WHERE (ntf, n) IN (SELECT ntf, n FROM due)
-RETURNING ntf, n;
-
 -- name: unqueue
 UPDATE deliveries SET status = 'parked', due_at = $4 WHERE ntf = $1 AND n = $2 AND status = 'queued' AND due_at = $3;
 
