@@ -42,7 +42,7 @@ func clause(t *store.Trail, d tidings.Decision, now time.Time) string {
 			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), because(h.Reason, d.Channel, t.Notification.Category))
 		}
 		if h.Channel == d.Channel && h.State == tidings.HoldCancelled {
-			return subject + " was called off while it was held"
+			return subject + " was called off while it was held" + replaced(t)
 		}
 	}
 	switch {
@@ -54,6 +54,16 @@ func clause(t *store.Trail, d tidings.Decision, now time.Time) string {
 		return subject + " was called off"
 	}
 	return subject + " is being prepared"
+}
+
+// replaced says why holds were called off where it was not on request.
+func replaced(t *store.Trail) string {
+	for _, m := range t.Timeline {
+		if m.Kind == kindCancelled && m.Delivery.IsZero() && m.Text != "" {
+			return ": " + waiting(tidings.ReasonSuperseded)
+		}
+	}
+	return ""
 }
 
 // A stand is where one delivery stands.
@@ -228,6 +238,8 @@ func doubtful(s stand) string {
 		return "may or may not have arrived and needs a person: all tries failed or were left without a clear answer"
 	case s.status == tidings.Cancelled && s.reason == tidings.ReasonCancelled:
 		return "was called off, but may have arrived: the provider gave no clear answer"
+	case s.status == tidings.Cancelled && s.reason == tidings.ReasonSuperseded:
+		return "was called off since a newer one took its place, but may have arrived: the provider gave no clear answer"
 	}
 	return ""
 }

@@ -85,6 +85,14 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 			}
 			return tr
 		}()},
+		{"a newer one took its place", "Push was called off: a newer one took its place.", pushes(stand{status: tidings.Cancelled, reason: tidings.ReasonSuperseded})},
+		{"a newer one took its place while it was sent", "Push is being sent: a newer one took its place.", pushes(stand{status: tidings.Sending, reason: tidings.ReasonSuperseded})},
+		{"a newer one took its place while it was held", "E-mail was called off while it was held: a newer one took its place.", func() *store.Trail {
+			tr := one(tidings.Email)
+			tr.Holds = []tidings.Hold{{Channel: tidings.Email, Reason: tidings.ReasonQuietHours, State: tidings.HoldCancelled}}
+			tr.Timeline = []store.Moment{{At: now(), Kind: "cancelled", Text: "what was held for email is superseded by a newer event"}}
+			return tr
+		}()},
 		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -108,6 +116,8 @@ func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {
 			stand{status: tidings.Dead, reason: tidings.ReasonRetriesSpent}, []tidings.Attempt{unclear, {Outcome: tidings.Transient}}},
 		{"called off", "SMS was called off, but may have arrived: the provider gave no clear answer.",
 			stand{status: tidings.Cancelled, reason: tidings.ReasonCancelled}, []tidings.Attempt{unclear}},
+		{"a newer one took its place", "SMS was called off since a newer one took its place, but may have arrived: the provider gave no clear answer.",
+			stand{status: tidings.Cancelled, reason: tidings.ReasonSuperseded}, []tidings.Attempt{unclear}},
 		{"refused by a receipt", "SMS was not sent in time: it would have come too late to be of use.",
 			stand{status: tidings.Expired, reason: tidings.ReasonExpired}, []tidings.Attempt{{Outcome: tidings.OutcomeUnknown, Refused: true}}},
 		{"answered after all", "SMS could not be delivered and needs a person: all tries failed.",

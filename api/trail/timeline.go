@@ -23,6 +23,8 @@ const (
 	kindAttempt  = "attempt"
 	kindReceipt  = "receipt"
 	kindExpired  = "expired"
+
+	kindCancelled = "cancelled" // of the log
 )
 
 // A teller puts a trail into words.

@@ -43,6 +43,9 @@ func (r *round) commit(ctx context.Context) {
 			continue
 		}
 		i.accepted(accepted[n])
+		for _, c := range accepted[n].Superseded {
+			r.in.Metrics.Deliveries.WithLabelValues(string(c), "", string(tidings.Cancelled)).Inc()
+		}
 	}
 	r.in.outbox.send(group, accepted, r.now)
 }

@@ -187,3 +187,43 @@ func TestAReplayIsAnsweredThoughTheRequestWouldBeRefusedToday(t *testing.T) {
 		}
 	})
 }
+
+func TestOfManyPostsAtOnceWithOneCollapseKeyOneIsLeftWaiting(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		second, metrics := r.another(t)
+		r.accept(t, shipped("u_1", "")) // the user and the address
+		const posts = 50
+		results := make([]intake.Result, posts)
+		errs := make([]error, posts)
+		var callers sync.WaitGroup
+		for i := range posts {
+			callers.Go(func() {
+				in := r.Intake
+				if i%2 == 1 {
+					in = second
+				}
+				e := shipped("u_1", "")
+				e.CollapseKey = "order-4711"
+				results[i], errs[i] = in.Post(t.Context(), e)
+			})
+		}
+		callers.Wait()
+		waiting := 0
+		for i, res := range results {
+			if errs[i] != nil || res.Refusal != nil {
+				t.Fatalf("post %d = %+v, %v", i, res, errs[i])
+			}
+			if d := r.trail(t, res.ID).Deliveries[0]; d.Status == tidings.Queued {
+				waiting++
+			} else if d.Status != tidings.Cancelled || d.Reason != tidings.ReasonSuperseded {
+				t.Errorf("post %d is %s %s", i, d.Status, d.Reason)
+			}
+		}
+		if waiting != 1 {
+			t.Errorf("%d wait, want 1", waiting)
+		}
+		if n := counted(t, r.metrics, "tidings_deliveries_total", "email") + counted(t, metrics, "tidings_deliveries_total", "email"); n != posts-1 {
+			t.Errorf("%v deliveries counted as cancelled, want %d", n, posts-1)
+		}
+	})
+}

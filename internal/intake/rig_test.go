@@ -168,7 +168,12 @@ func (r *rig) stats(t *testing.T, lane tidings.Lane) store.LaneStats {
 // counted is the value of a counter's series with one label.
 func (r *rig) counted(t *testing.T, name, label string) float64 {
 	t.Helper()
-	families, err := r.metrics.Registry.Gather()
+	return counted(t, r.metrics, name, label)
+}
+
+func counted(t *testing.T, metrics *observe.Metrics, name, label string) float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

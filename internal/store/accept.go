@@ -106,7 +106,7 @@ func newAccepting(t *tx, s *seal, chunk []Acceptance) *accepting {
 }
 
 func (a *accepting) run() error {
-	steps := []func() error{a.dedupe, a.users, a.addresses, a.release, a.notifications, a.deliveries, a.addHolds}
+	steps := []func() error{a.dedupe, a.users, a.addresses, a.release, a.notifications, a.deliveries, a.addHolds, a.supersede}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err

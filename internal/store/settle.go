@@ -38,10 +38,17 @@ func (e evidence) refused(attempt int) bool {
 func (s standing) live() bool { return s.status.Live(!s.dueAt.IsZero()) }
 
 // move gives the standing another status. An end keeps the instant at which the first end came;
-// what was to be retried after a cancel ends instead.
+// what was to be retried after a cancel, or after a newer one took its place, ends instead.
 func (s standing) move(status tidings.Status, reason tidings.Reason, due, now time.Time) standing {
-	if status == tidings.Parked && s.cancelled {
+	superseded := s.live() && s.reason == tidings.ReasonSuperseded
+	switch {
+	case status == tidings.Unknown && superseded && !due.IsZero():
+		reason = tidings.ReasonSuperseded // the mark stays while word is awaited
+	case status != tidings.Parked:
+	case s.cancelled:
 		status, reason, due = tidings.Cancelled, tidings.ReasonCancelled, time.Time{}
+	case superseded:
+		status, reason, due = tidings.Cancelled, tidings.ReasonSuperseded, time.Time{}
 	}
 	s.status, s.reason, s.dueAt = status, reason, due
 	switch {

@@ -46,6 +46,7 @@ type Accepted struct {
 	Consumed   bool                   // the hold to release was gone: nothing was written
 	Deliveries []tidings.DeliveryID   // in the order of Acceptance.Deliveries
 	Err        error                  // this one is not known to be written; the others stand. ErrChanged: it is not, for its user is not as seen
+	Superseded []tidings.Channel      // of each earlier delivery that this one, by its collapse key, took the place of
 }
 
 // A ClaimRequest asks to take deliveries of one lane for sending.

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tidings"
+)
+
+// collapseDepth is how many notifications with one collapse key are looked at for what still
+// waits: each of them has superseded what was there before it.
+const collapseDepth = 200
+
+// A collapseKey is what a newer event shares with those that it supersedes.
+type collapseKey struct {
+	app, user, key string
+	test           bool
+}
+
+// lock is the number under which posts with the key take turns.
+func (k collapseKey) lock() int64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "collapse\x00%s\x00%t\x00%s\x00%s", k.app, k.test, k.user, k.key))
+	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
+}
+
+// A superseding is what one notification does to an earlier one on one channel.
+type superseding struct {
+	earlier tidings.NotificationID
+	channel tidings.Channel
+	by      int // place of the acceptance
+}
+
+// supersede ends what still waits of earlier notifications with the collapse key of a new one,
+// on the channels that the new one sends to or holds. It comes after all rows of the chunk are
+// written, so that they are superseded like those of others; nobody else sees them, so the
+// order of locks holds.
+func (a *accepting) supersede() error {
+	places := map[collapseKey][]int{}
+	for _, i := range a.fresh {
+		if n := &a.chunk[i].Notification; n.CollapseKey != "" && len(a.chunk[i].Deliveries)+len(a.chunk[i].Holds) > 0 {
+			key := collapseKey{n.App, n.UserID, n.CollapseKey, n.Test}
+			places[key] = append(places[key], i)
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	all, err := a.supersedings(places)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	ids := earlierOf(all)
+	byID := func(k int) []any { return []any{ids[k][:]} }
+	if err := a.lock("notification_lock", len(ids), byID); err != nil {
+		return err
+	}
+	if err := a.lock("collapse_rows", len(ids), byID); err != nil {
+		return err
+	}
+	if err := a.endDeliveries(all); err != nil {
+		return err
+	}
+	if err := a.endHolds(all); err != nil {
+		return err
+	}
+	return a.eraseData(ids)
+}
+
+// supersedings pairs the new notifications with the earlier ones, each channel of those once.
+func (a *accepting) supersedings(places map[collapseKey][]int) ([]superseding, error) {
+	keys := slices.SortedFunc(maps.Keys(places), func(x, y collapseKey) int { return cmp.Compare(x.lock(), y.lock()) })
+	if err := a.lock("collapse_mutex", len(keys), func(k int) []any { return []any{keys[k].lock()} }); err != nil {
+		return nil, err
+	}
+	found := make([][]tidings.NotificationID, len(keys))
+	err := a.each("collapse_find", len(keys), func(k int) []any {
+		return []any{keys[k].app, keys[k].user, keys[k].key, flag(keys[k].test), int64(collapseDepth)}
+	}, func(k int, r row) error {
+		var id tidings.NotificationID
+		err := r.Scan(into(&id))
+		found[k] = append(found[k], id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []superseding
+	for k, key := range keys {
+		all = append(all, a.pair(places[key], found[k])...)
+	}
+	slices.SortFunc(all, func(x, y superseding) int {
+		return cmp.Or(bytes.Compare(x.earlier[:], y.earlier[:]), strings.Compare(string(x.channel), string(y.channel)))
+	})
+	return all, nil
+}
+
+// pair goes through the new notifications of one key in their order: each supersedes all that
+// was found but itself and those after it.
+func (a *accepting) pair(places []int, found []tidings.NotificationID) []superseding {
+	later := map[tidings.NotificationID]bool{}
+	for _, i := range places {
+		later[a.chunk[i].Notification.ID] = true
+	}
+	type target struct {
+		id      tidings.NotificationID
+		channel tidings.Channel
+	}
+	done := map[target]bool{}
+	var all []superseding
+	for _, i := range places {
+		for _, c := range channelsOf(&a.chunk[i]) {
+			for _, id := range found {
+				if t := (target{id, c}); !later[id] && !done[t] {
+					done[t] = true
+					all = append(all, superseding{id, c, i})
+				}
+			}
+		}
+		delete(later, a.chunk[i].Notification.ID)
+	}
+	return all
+}
+
+// channelsOf are the channels that an acceptance sends to or holds.
+func channelsOf(c *Acceptance) []tidings.Channel {
+	var all []tidings.Channel
+	for _, d := range c.Deliveries {
+		all = append(all, d.Lane.Channel())
+	}
+	for _, h := range c.Holds {
+		all = append(all, h.Channel)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func earlierOf(all []superseding) []tidings.NotificationID {
+	var ids []tidings.NotificationID
+	for _, s := range all {
+		ids = append(ids, s.earlier)
+	}
+	return slices.Compact(ids)
+}
+
+// endDeliveries cancels the deliveries that wait and marks those that are being sent.
+func (a *accepting) endDeliveries(all []superseding) error {
+	lanes := func(k int) []any {
+		c := all[k].channel
+		return []any{all[k].earlier[:], string(tidings.LaneOf(c, tidings.Urgent)), string(tidings.LaneOf(c, tidings.Bulk))}
+	}
+	type moment struct{ place, n int }
+	var moments []moment
+	err := a.each("collapse_deliveries", len(all), func(k int) []any { return append(lanes(k), a.at(all[k])) }, func(k int, r row) error {
+		m := moment{place: k}
+		err := r.Scan(&m.n)
+		moments = append(moments, m)
+		by := &a.out[all[k].by]
+		by.Superseded = append(by.Superseded, all[k].channel)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.each("collapse_marks", len(all), lanes, nil); err != nil {
+		return err
+	}
+	return a.each("timeline_add", len(moments), func(k int) []any {
+		s := all[moments[k].place]
+		return []any{s.earlier[:], a.at(s), "cancelled", int64(moments[k].n), a.because(s, "superseded")}
+	}, nil)
+}
+
+// endHolds cancels the holds that wait. Scheduled sends stay: each was asked for on its own.
+func (a *accepting) endHolds(all []superseding) error {
+	ended := map[tidings.NotificationID][]string{} // channels
+	last := map[tidings.NotificationID]superseding{}
+	err := a.each("collapse_holds", len(all), func(k int) []any { return []any{all[k].earlier[:], string(all[k].channel)} }, func(k int, _ row) error {
+		s := all[k]
+		if !slices.Contains(ended[s.earlier], string(s.channel)) {
+			ended[s.earlier] = append(ended[s.earlier], string(s.channel))
+		}
+		last[s.earlier] = s
+		return nil
+	})
+	if err != nil || len(ended) == 0 {
+		return err
+	}
+	ids := slices.SortedFunc(maps.Keys(ended), func(x, y tidings.NotificationID) int { return bytes.Compare(x[:], y[:]) })
+	err = a.each("timeline_add", len(ids), func(k int) []any {
+		id := ids[k]
+		return []any{id[:], a.at(last[id]), "cancelled", wholeNotification, a.because(last[id], "what was held for "+strings.Join(ended[id], ", ")+" is superseded")}
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return a.each("collapse_end", len(ids), func(k int) []any { return []any{ids[k][:], a.at(last[ids[k]])} }, nil)
+}
+
+// at is the instant of a superseding: when the newer notification was accepted.
+func (a *accepting) at(s superseding) int64 {
+	return a.chunk[s.by].Notification.AcceptedAt.UnixMicro()
+}
+
+func (a *accepting) because(s superseding, what string) string {
+	return fmt.Sprintf("%s by %s, a newer event with the same collapse_key", what, a.chunk[s.by].Notification.ID)
+}

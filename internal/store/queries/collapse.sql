@@ -1,0 +1,41 @@
+-- Superseding: a newer event with the same collapse key takes the place of what still waits under
+-- it. Notifications are locked first, then their deliveries, then their holds.
+
+-- Posts with one key take turns, so that each sees what the one before accepted.
+-- name: collapse_mutex
+SELECT {{mutex}}(CAST($1 AS BIGINT));
+
+-- Of the newest notifications with the key, those of which something may still be stopped.
+-- name: collapse_find
+SELECT c.id
+FROM (
+  SELECT id FROM notifications
+  WHERE app = $1 AND user_id = $2 AND collapse_key = $3 AND collapse_key <> '' AND test = $4
+  ORDER BY id DESC LIMIT $5
+) c
+WHERE EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = c.id AND d.due_at IS NOT NULL)
+   OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = c.id AND h.state = 'waiting' AND h.reason <> 'scheduled');
+
+-- name: collapse_rows
+SELECT 1 FROM deliveries WHERE ntf = $1 ORDER BY n {{lock}};
+
+-- name: collapse_deliveries
+UPDATE deliveries SET status = 'cancelled', reason = 'superseded', due_at = NULL, finished_at = $4
+WHERE ntf = $1 AND lane IN ($2, $3) AND status IN ('parked', 'queued')
+RETURNING n;
+
+-- What is being sent goes on, and bears the mark that it is not to be sent again.
+-- name: collapse_marks
+UPDATE deliveries SET reason = 'superseded'
+WHERE ntf = $1 AND lane IN ($2, $3) AND status IN ('sending', 'unknown') AND due_at IS NOT NULL;
+
+-- name: collapse_holds
+UPDATE holds SET state = 'cancelled' WHERE ntf = $1 AND channel = $2 AND state = 'waiting' AND reason <> 'scheduled'
+RETURNING 1;
+
+-- A notification that came to nothing but holds, and has none left, is called off as a whole.
+-- name: collapse_end
+UPDATE notifications SET cancelled_at = $2
+WHERE id = $1 AND cancelled_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id)
+  AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting');
