@@ -29,7 +29,6 @@ type Settings struct {
 	Providers map[string]Provider
 	Lanes     []tidings.Lane
 	Limits    map[tidings.Lane]int // deliveries that may wait in the log
-	LaneMeter LaneMeter            // nil in a process without workers
 	// LanesChanged tells the workers of this process that something was set for a lane; nil
 	// without workers. Those of others find out within a second.
 	LanesChanged func(ctx context.Context)
@@ -40,12 +39,6 @@ type Settings struct {
 	Metrics      *observe.Metrics
 	Log          *slog.Logger
 	Now          func() time.Time // nil: time.Now
-}
-
-// A LaneMeter measures lanes in this process.
-type LaneMeter interface {
-	DrainPerSecond(lane tidings.Lane) float64
-	InFlight(lane tidings.Lane) int
 }
 
 // A Provider is a configured provider as the API knows it.

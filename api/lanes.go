@@ -74,6 +74,10 @@ func (s *service) lanes(c *call) ([]wire.Lane, error) {
 	if err != nil {
 		return nil, err
 	}
+	drain, err := s.Store.Drain(c.Context(), c.now)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]wire.Lane, 0, len(s.Lanes))
 	for _, name := range s.Lanes {
 		l := lane(name, stats[name], c.now)
@@ -81,9 +85,7 @@ func (s *service) lanes(c *call) ([]wire.Lane, error) {
 		if i := slices.IndexFunc(states, func(st store.LaneState) bool { return st.Lane == name }); i >= 0 {
 			l.Paused, l.RatePerSecond = states[i].Paused, wire.Rate(states[i].Rate)
 		}
-		if s.LaneMeter != nil {
-			l.DrainPerSecond = s.LaneMeter.DrainPerSecond(name)
-		}
+		l.DrainPerSecond = drain[name]
 		out = append(out, l)
 	}
 	return out, nil

@@ -14,6 +14,7 @@ type meter struct {
 	start   int64       // second of the first count; guarded by mu, as all below
 	last    int64       // second that was counted last
 	seconds [span]int32 // by second modulo span
+	untold  int         // not told to the other processes yet
 }
 
 // add counts n at now.
@@ -25,6 +26,39 @@ func (m *meter) add(n int, now time.Time) {
 	defer m.mu.Unlock()
 	m.turn(now.Unix())
 	m.seconds[m.last%span] += int32(n)
+	m.untold += n
+}
+
+// tell takes what the other processes were not told yet.
+func (m *meter) tell() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.untold
+	m.untold = 0
+	return n
+}
+
+// keep puts back what they could not be told.
+func (m *meter) keep(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.untold += n
+}
+
+// lately is the mean over the last few seconds, the one under way left out.
+func (m *meter) lately(now time.Time, seconds int64) float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.start == 0 {
+		return 0
+	}
+	m.turn(now.Unix())
+	seconds = min(seconds, max(1, m.last-m.start))
+	var sum int64
+	for s := m.last - seconds; s < m.last; s++ {
+		sum += int64(m.seconds[(s%span+span)%span])
+	}
+	return float64(sum) / float64(seconds)
 }
 
 // perSecond is the mean over the last minute, or since the first count when that is shorter.

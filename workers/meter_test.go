@@ -34,3 +34,27 @@ func TestMeterLooksBackAMinute(t *testing.T) {
 		t.Errorf("steady five a second: %v", got)
 	}
 }
+
+func TestMeterTellsWhatTheLastSecondsWereLike(t *testing.T) {
+	start := time.Unix(1_800_000_000, 0)
+	var m meter
+	for _, s := range []struct {
+		why  string
+		at   time.Duration
+		add  int
+		want float64 // of the last five seconds
+	}{
+		{"nothing yet", 0, 0, 0},
+		{"the second under way does not count", time.Second, 10, 0},
+		{"then it is all there is", 2 * time.Second, 20, 10},
+		{"the mean of those there are", 3 * time.Second, 0, 15},
+		{"the mean of five", 6 * time.Second, 0, 6},
+		{"what is older is left out", 8 * time.Second, 0, 0},
+	} {
+		now := start.Add(s.at)
+		m.add(s.add, now)
+		if got := m.lately(now, 5); got != s.want {
+			t.Errorf("%s: %v, want %v", s.why, got, s.want)
+		}
+	}
+}

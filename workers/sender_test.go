@@ -34,7 +34,7 @@ func TestADeliveryIsSentAtOnce(t *testing.T) {
 		if m.Attempt != 1 || m.CollapseID != id.String() || m.Event != "order.shipped" || m.Urgent || m.Content.Title == "" {
 			t.Errorf("message %+v", m)
 		}
-		if n := workers.InFlight("push.bulk"); n != 0 {
+		if n := workers.senders["push.bulk"].open.Load(); n != 0 {
 			t.Errorf("%d in flight", n)
 		}
 		if d, err := w.lanes.Depth(t.Context(), "push.bulk"); err != nil || d.Entries != 0 {

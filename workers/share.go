@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tidings"
 	"tidings/internal/store"
 )
 
@@ -34,10 +35,10 @@ func newCrew(s *store.Store) *crew {
 	return c
 }
 
-// beat notes that this process is alive, and reports whether the number of those that are has
-// changed. While the log does not answer, the last number holds.
-func (c *crew) beat(ctx context.Context, now time.Time) (changed bool, err error) {
-	live, err := c.store.Beat(ctx, c.id, now, beatSilent)
+// beat notes that this process is alive and what it finished, and reports whether the number of
+// those that are alive has changed. While the log does not answer, the last number holds.
+func (c *crew) beat(ctx context.Context, now time.Time, finished map[tidings.Lane]int) (changed bool, err error) {
+	live, err := c.store.Beat(ctx, store.Beat{Process: c.id, Now: now.UTC(), Silent: beatSilent, Finished: finished})
 	if err != nil {
 		return false, err
 	}
@@ -51,8 +52,30 @@ func (c *crew) share(rate float64) float64 { return rate / float64(c.live.Load()
 // join takes this process into the crew before it works, so that the rates are shared from the
 // first call on.
 func (w *Workers) join(ctx context.Context) error {
-	_, err := w.crew.beat(ctx, time.Now())
+	_, err := w.crew.beat(ctx, time.Now(), nil)
 	return err
+}
+
+// beat tells the others what this process finished.
+func (w *Workers) beat(ctx context.Context, now time.Time) {
+	finished := map[tidings.Lane]int{}
+	for lane, s := range w.senders {
+		if n := s.meter.tell(); n > 0 {
+			finished[lane] = n
+		}
+	}
+	changed, err := w.crew.beat(ctx, now, finished)
+	if err != nil {
+		for lane, n := range finished {
+			w.senders[lane].meter.keep(n)
+		}
+		if ctx.Err() == nil {
+			w.Log.Warn("the other processes are not told that this one works", "error", err)
+		}
+	}
+	if changed { // who uses a share asks for it anew within a second
+		w.Log.Info("rates are shared anew", "processes", w.crew.live.Load())
+	}
 }
 
 // keepJoined beats until ctx ends.
@@ -64,13 +87,7 @@ func (w *Workers) keepJoined(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			changed, err := w.crew.beat(ctx, now)
-			if err != nil && ctx.Err() == nil {
-				w.Log.Warn("the other processes are not told that this one works", "error", err)
-			}
-			if changed { // who uses a share asks for it anew within a second
-				w.Log.Info("rates are shared anew", "processes", w.crew.live.Load())
-			}
+			w.beat(ctx, now)
 		}
 	}
 }

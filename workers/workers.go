@@ -200,22 +200,6 @@ func (w *Workers) Wake(at time.Time) {
 // here is found out within a second.
 func (w *Workers) LanesChanged(ctx context.Context) { w.dispatch.lookAround(ctx, time.Now()) }
 
-// DrainPerSecond is how many deliveries of a lane finished a second over the last minute.
-func (w *Workers) DrainPerSecond(lane tidings.Lane) float64 {
-	if s := w.senders[lane]; s != nil {
-		return s.meter.perSecond(time.Now())
-	}
-	return 0
-}
-
-// InFlight is how many deliveries of a lane this process has claimed.
-func (w *Workers) InFlight(lane tidings.Lane) int {
-	if s := w.senders[lane]; s != nil {
-		return int(s.open.Load())
-	}
-	return 0
-}
-
 // poke tells the senders of a channel that there may be permits again.
 func (w *Workers) poke(c tidings.Channel) {
 	for _, p := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {

@@ -134,7 +134,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	server := &http.Server{
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
-			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LaneMeter: laneMeter(a.Workers), LanesChanged: lanesChanged(a.Workers),
+			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LanesChanged: lanesChanged(a.Workers),
 			Ready: a.ready, Draining: a.draining.Load, PublicURL: public,
 			Version: s.Version, Metrics: metrics, Log: s.Log,
 		}),
@@ -253,11 +253,4 @@ func lanesChanged(w *workers.Workers) func(context.Context) {
 		return nil
 	}
 	return w.LanesChanged
-}
-
-func laneMeter(w *workers.Workers) api.LaneMeter {
-	if w == nil {
-		return nil
-	}
-	return w
 }

@@ -57,6 +57,18 @@ DELETE FROM processes WHERE id = $1 OR seen_at < $2;
 -- name: processes_live
 SELECT COUNT(*) FROM processes WHERE seen_at >= $1;
 
+-- What they finished.
+
+-- name: drained_add
+INSERT INTO drained (lane, since, finished) VALUES ($1, $2, $3)
+ON CONFLICT (lane, since) DO UPDATE SET finished = drained.finished + excluded.finished;
+
+-- name: drained_forget
+DELETE FROM drained WHERE since < $1;
+
+-- name: drained_sum
+SELECT lane, CAST(SUM(CASE WHEN since > $1 THEN finished ELSE 0 END) AS BIGINT), MIN(since) FROM drained GROUP BY lane;
+
 -- Holds.
 
 -- name: holds_due
