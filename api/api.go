@@ -32,13 +32,16 @@ type Settings struct {
 	// LanesChanged tells the workers of this process that something was set for a lane; nil
 	// without workers. Those of others find out within a second.
 	LanesChanged func(ctx context.Context)
-	Ready        func(ctx context.Context) error
-	Draining     func() bool // true once shutdown has begun: posts answer 503
-	PublicURL    string
-	Version      string
-	Metrics      *observe.Metrics
-	Log          *slog.Logger
-	Now          func() time.Time // nil: time.Now
+	// Ready says what keeps this process from accepting and storing: in words for whoever asks,
+	// and as the error for the log; nil: nothing does.
+	Ready     func(ctx context.Context) (about string, err error)
+	Draining  func() bool  // true once shutdown has begun: posts answer 503
+	Full      func() error // why nothing new is stored, though what was accepted goes out; nil: it is
+	PublicURL string
+	Version   string
+	Metrics   *observe.Metrics
+	Log       *slog.Logger
+	Now       func() time.Time // nil: time.Now
 }
 
 // A Provider is a configured provider as the API knows it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -32,6 +33,7 @@ type bench struct {
 	log      *strings.Builder
 	draining atomic.Bool
 	unready  atomic.Pointer[error]
+	full     atomic.Bool // the disk
 }
 
 // Keys of the bench, as a caller sends them.
@@ -105,7 +107,7 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 			"smtp":   {Name: "smtp", Type: "smtp", Channel: tidings.Email},
 			"twilio": {Name: "twilio", Type: "twilio", Channel: tidings.SMS, Receipts: forger{make(chan string, 100)}},
 		},
-		Draining: b.draining.Load, Ready: b.ready, PublicURL: publicURL, Version: "test", Metrics: b.metrics,
+		Draining: b.draining.Load, Ready: b.ready, Full: b.noRoom, PublicURL: publicURL, Version: "test", Metrics: b.metrics,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {
@@ -155,9 +157,16 @@ func (b *bench) addKey(id, app string, test bool, scopes ...string) {
 	}
 }
 
-func (b *bench) ready(context.Context) error {
+func (b *bench) ready(context.Context) (string, error) {
 	if err := b.unready.Load(); err != nil {
-		return *err
+		return "the log cannot be written", *err
+	}
+	return "", nil
+}
+
+func (b *bench) noRoom() error {
+	if b.full.Load() {
+		return errors.New("3 KiB are free")
 	}
 	return nil
 }

@@ -24,9 +24,9 @@ func (s *service) ready(c *call) (*answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), readyWithin)
 	defer cancel()
-	if err := s.Ready(ctx); err != nil {
+	if about, err := s.Ready(ctx); err != nil {
 		s.Log.Warn("not ready", "request_id", c.id, "error", err)
-		return nil, problem.New(problem.NotReady, "events cannot be accepted and stored now; the log says why").Retry(time.Second)
+		return nil, problem.New(problem.NotReady, about).Retry(time.Second)
 	}
 	return ok(wire.Health{Status: "ready", Version: s.Version}), nil
 }

@@ -27,6 +27,7 @@ type route struct {
 	method  string
 	pattern string // of the path, as http.ServeMux reads it
 	scope   string // that the key must have; empty: no key is needed
+	grows   bool   // what it stores is new, so it is refused while the disk is nearly full
 	summary string
 	about   string // more, for the document
 	query   []parameter

@@ -15,7 +15,7 @@ func (s *service) routes() []route {
 func (s *service) eventRoutes() []route {
 	return []route{
 		{
-			method: http.MethodPost, pattern: "/v1/events", scope: scopeSend, summary: "Post one event",
+			method: http.MethodPost, pattern: "/v1/events", scope: scopeSend, grows: true, summary: "Post one event",
 			about: "Answers once the notification is durable. The same dedupe_key again gives the first notification; with another request it is a conflict.",
 			takes: takes[wire.Event](eventExample),
 			gives: []reply{
@@ -26,7 +26,7 @@ func (s *service) eventRoutes() []route {
 			serve:  s.postEvent,
 		},
 		{
-			method: http.MethodPost, pattern: "/v1/events/batch", scope: scopeSend, summary: "Post many events",
+			method: http.MethodPost, pattern: "/v1/events/batch", scope: scopeSend, grows: true, summary: "Post many events",
 			about:  "Each event stands for itself: one that is refused does not fail the others. A dedupe_key repeated in one batch: the first wins.",
 			takes:  takes[wire.Batch](batchExample).upTo(maxBatchBody),
 			gives:  []reply{{status: http.StatusOK, about: "What became of each event.", body: wire.BatchResults{}}},
@@ -61,7 +61,7 @@ func (s *service) userRoutes() []route {
 	user := wire.User{}
 	return []route{
 		{
-			method: http.MethodPut, pattern: "/v1/users/{user_id}", scope: scopeUsers, summary: "Make or replace a user",
+			method: http.MethodPut, pattern: "/v1/users/{user_id}", scope: scopeUsers, grows: true, summary: "Make or replace a user",
 			about: "What the body leaves out goes away; an e-mail or phone that goes away retires its address.",
 			takes: takes[wire.UserChange](userExample),
 			gives: []reply{{status: http.StatusOK, about: "The user.", body: user}},
@@ -87,7 +87,7 @@ func (s *service) userRoutes() []route {
 			serve:  s.exportUser,
 		},
 		{
-			method: http.MethodPost, pattern: "/v1/users/{user_id}/addresses", scope: scopeUsers, summary: "Register an address",
+			method: http.MethodPost, pattern: "/v1/users/{user_id}/addresses", scope: scopeUsers, grows: true, summary: "Register an address",
 			about: "The same value again refreshes it; a token that another user holds moves.",
 			takes: takes[wire.NewAddress](addressExample),
 			gives: []reply{
@@ -135,7 +135,7 @@ func (s *service) operatorRoutes() []route {
 			serve:  s.getCatalog,
 		},
 		{
-			method: http.MethodPut, pattern: "/v1/catalog", scope: scopeAdmin, summary: "Publish a catalogue",
+			method: http.MethodPut, pattern: "/v1/catalog", scope: scopeAdmin, grows: true, summary: "Publish a catalogue",
 			about:  "All files of the catalogue, as GET shows them. Those of the current version give that version; those of an older one become a new version.",
 			takes:  takes[wire.CatalogChange](catalogExample).upTo(maxBatchBody),
 			gives:  []reply{{status: http.StatusOK, about: "The version that holds from now on.", body: wire.Catalog{}}},

@@ -96,10 +96,25 @@ func (s *service) run(c *call, at *resource) (*answer, error) {
 	if c.route.scope != "" && !c.caller.has(c.route.scope) {
 		return nil, problem.New(problem.Forbidden, "the key lacks the scope "+c.route.scope)
 	}
-	if c.route.scope != "" && c.route.method != http.MethodGet && s.Draining() {
-		return nil, problem.New(problem.NotReady, "the service is shutting down; try again").Retry(time.Second)
+	if err := s.closed(c.route); err != nil {
+		return nil, err
 	}
 	return c.route.serve(c)
+}
+
+// fullPause is when to try again while there is no room: disks do not grow within a second.
+const fullPause = 10 * time.Second
+
+// closed refuses what would change something while the service ends, and what would bring new
+// data while there is no room for it: people may still cancel, opt out and be erased.
+func (s *service) closed(r *route) error {
+	if r.scope != "" && r.method != http.MethodGet && s.Draining() {
+		return problem.New(problem.NotReady, "the service is shutting down; try again").Retry(time.Second)
+	}
+	if r.grows && s.Full() != nil {
+		return problem.New(problem.NotReady, "the disk is nearly full: what was accepted is sent, and new work is taken again when there is room").Retry(fullPause)
+	}
+	return nil
 }
 
 // outcome is what the log tells of an answer.

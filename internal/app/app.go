@@ -135,7 +135,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
 			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LanesChanged: lanesChanged(a.Workers),
-			Ready: a.ready, Draining: a.draining.Load, PublicURL: public,
+			Ready: a.ready, Draining: a.draining.Load, Full: diskOf(cfg).full, PublicURL: public,
 			Version: s.Version, Metrics: metrics, Log: s.Log,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -210,30 +210,6 @@ func ignoreClosed(err error) error {
 		return nil
 	}
 	return err
-}
-
-// maxSkew is how far the clocks of this process and the database may be apart.
-const maxSkew = 2 * time.Second
-
-// ready reports what keeps this process from accepting and storing.
-func (a *App) ready(ctx context.Context) error {
-	if a.draining.Load() {
-		return errors.New("shutting down")
-	}
-	if err := a.Store.Ping(ctx); err != nil {
-		return fmt.Errorf("log: %w", err)
-	}
-	skew, err := a.Store.Skew(ctx)
-	if err != nil {
-		return fmt.Errorf("clock: %w", err)
-	}
-	if skew.Abs() > maxSkew {
-		return fmt.Errorf("clock: %v off the database's", skew)
-	}
-	if err := a.Lanes.Healthy(ctx); err != nil {
-		return fmt.Errorf("broker: %w", err)
-	}
-	return nil
 }
 
 func newMetrics(version string, providers []workers.Provider) *observe.Metrics {
