@@ -52,7 +52,8 @@ func findPostgres() (string, error) {
 	if bin == "" {
 		return "", errors.New("install the postgresql package, or set " + PostgresVariable + " to postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	}
-	return startPostgres(bin)
+	base, _, _, err := startPostgres(bin, postgresScript) // it ends with this process
+	return base, err
 }
 
 func postgresExec(url, statement string) error {

@@ -48,35 +48,40 @@ func majorOf(bin string) int {
 	return n
 }
 
-// startPostgres starts a server on a socket in a temporary folder, as an unprivileged user: it
-// refuses to be root.
-func startPostgres(bin string) (string, error) {
-	dir, err := os.MkdirTemp("", "tidings-pg-") // short: the path of a socket has 107 bytes at most
+// startPostgres runs the script with a server on a socket in a temporary folder, as an unprivileged
+// user: it refuses to be root. The server ends when stop is called, or with this process.
+func startPostgres(bin, script string) (base, dir string, stop func() error, err error) {
+	dir, err = os.MkdirTemp("", "tidings-pg-") // short: the path of a socket has 107 bytes at most
 	if err != nil {
-		return "", fmt.Errorf("make its folder: %w", err)
+		return "", "", nil, fmt.Errorf("make its folder: %w", err)
 	}
-	cmd := exec.Command("/bin/sh", "-c", postgresScript, "sh", bin, dir)
+	cmd := exec.Command("/bin/sh", "-c", script, "sh", bin, dir)
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that an interrupt at the terminal reaches us alone
 	if os.Geteuid() == 0 {
 		if cmd.SysProcAttr.Credential, err = unprivileged(dir); err != nil {
-			return "", err
+			return "", "", nil, err
 		}
 	}
-	// Never closed on purpose: the kernel closes it when this process ends.
-	if _, err := cmd.StdinPipe(); err != nil {
-		return "", fmt.Errorf("start it: %w", err)
+	lifeline, err := cmd.StdinPipe() // the kernel closes it when this process ends
+	if err != nil {
+		return "", "", nil, fmt.Errorf("start it: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return "", fmt.Errorf("start it: %w", err)
+		return "", "", nil, fmt.Errorf("start it: %w", err)
 	}
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // told by ended
 		close(ended)
 	}()
-	base := "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"postgres"}}.Encode()
-	return base, awaitPostgres(base, dir, ended)
+	stop = func() error {
+		err := lifeline.Close()
+		<-ended
+		return err
+	}
+	base = "postgres:///postgres?" + url.Values{"host": {dir}, "user": {"postgres"}}.Encode()
+	return base, dir, stop, awaitPostgres(base, dir, ended)
 }
 
 func awaitPostgres(base, dir string, ended <-chan struct{}) error {

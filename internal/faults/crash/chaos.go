@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"time"
+
+	"tidings/channels/simulator"
+	"tidings/internal/faults/fleet"
+)
+
+const (
+	databaseEvery = 23 // kills between two restarts of the database
+	brokerEvery   = 31 // kills between two restarts of the broker
+	brokerAway    = 2 * time.Second
+	meddleEvery   = 2 * time.Second // how often the providers' faults change
+	dialTime      = 5 * time.Second // to reach the simulators' control port
+)
+
+// A death is one kill of one process.
+type death struct {
+	service *fleet.Service
+	killed  time.Time
+	started time.Time // when it was started again
+	logged  int64     // how much its log held by then
+}
+
+// chaos kills processes, and makes the providers misbehave meanwhile.
+type chaos struct {
+	*trial
+	random  *rand.Rand
+	deaths  []death
+	crashes int // of the database
+	outages int // of the broker
+}
+
+func newChaos(t *trial) *chaos { return &chaos{trial: t, random: rand.New(rand.NewPCG(t.Seed, 1))} }
+
+// run kills until there were enough or the time is over.
+func (c *chaos) run(ctx context.Context) error {
+	meddling, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- c.meddle(meddling, rand.New(rand.NewPCG(c.Seed, 2))) }()
+	err := c.kills(ctx)
+	stop()
+	if failed := <-done; err == nil {
+		err = failed
+	}
+	return err
+}
+
+func (c *chaos) kills(ctx context.Context) error {
+	began := time.Now()
+	for n := 1; n <= c.Kills && (c.Longest == 0 || time.Since(began) < c.Longest); n++ {
+		if err := sleep(ctx, time.Duration(c.random.Int64N(int64(2*c.Pause)))); err != nil {
+			return err
+		}
+		if err := c.kill(ctx); err != nil {
+			return err
+		}
+		if err := c.restarts(ctx, n); err != nil {
+			return err
+		}
+		if n%20 == 0 {
+			fmt.Fprintf(c.Progress, "%d of %d kills\n", n, c.Kills)
+		}
+	}
+	return nil
+}
+
+func (c *chaos) kill(ctx context.Context) error {
+	all := c.fleet.Services()
+	s := all[c.random.IntN(len(all))]
+	d := death{service: s, killed: time.Now()}
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	if log, err := os.Stat(s.LogFile()); err == nil {
+		d.logged = log.Size()
+	}
+	d.started = time.Now()
+	c.deaths = append(c.deaths, d)
+	return s.Start(ctx)
+}
+
+// restarts ends the database or the broker now and then.
+func (c *chaos) restarts(ctx context.Context, n int) error {
+	if c.Restarts && n%databaseEvery == 0 {
+		c.crashes++
+		if err := c.database.Crash(ctx); err != nil {
+			return err
+		}
+	}
+	if c.Restarts && n%brokerEvery == 0 {
+		c.outages++
+		c.broker.Stop()
+		if err := sleep(ctx, brokerAway); err != nil {
+			return err
+		}
+		return c.broker.Start()
+	}
+	return nil
+}
+
+// meddle changes what the providers do wrong, until ctx ends.
+func (c *chaos) meddle(ctx context.Context, random *rand.Rand) error {
+	for {
+		if err := c.setFaults(context.WithoutCancel(ctx), mischief(random)); err != nil {
+			return err
+		}
+		if sleep(ctx, meddleEvery) != nil {
+			return nil
+		}
+	}
+}
+
+// mischief is a set of faults: each provider refuses, cuts, or dawdles a little.
+func mischief(random *rand.Rand) []simulator.Rule {
+	var rules []simulator.Rule
+	for _, provider := range []string{"apns", "fcm", "twilio", "aws_sms", "smtp"} {
+		share := func(most float64) float64 { return 0.01 + most*random.Float64() }
+		trouble := simulator.Do{Status: http.StatusServiceUnavailable, Headers: map[string]string{"Retry-After": "1"}}
+		if provider == "smtp" {
+			trouble = simulator.Do{Status: 451, Enhanced: "4.3.0", At: "data"}
+		}
+		rules = append(rules,
+			simulator.Rule{Provider: provider, Share: share(0.05), Do: simulator.Do{Reset: "after"}},
+			simulator.Rule{Provider: provider, Share: share(0.05), Do: simulator.Do{Reset: "before"}},
+			simulator.Rule{Provider: provider, Share: share(0.1), Do: trouble},
+			simulator.Rule{Provider: provider, Share: share(0.5), Do: simulator.Do{Delay: simulator.Span(random.Int64N(int64(longestLag)))}},
+		)
+	}
+	return rules
+}
+
+// calm lets the providers behave and sees that every process lives.
+func (c *chaos) calm(ctx context.Context) error {
+	for _, s := range c.fleet.Services() {
+		if !s.Running() {
+			return fmt.Errorf("%s has ended by itself", s.Name)
+		}
+	}
+	return c.setFaults(ctx, []simulator.Rule{})
+}
+
+func (c *chaos) setFaults(ctx context.Context, rules []simulator.Rule) error {
+	body, err := json.Marshal(rules)
+	if err != nil {
+		return fmt.Errorf("set faults: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, c.fleet.Control+"/faults", bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("set faults: %w", err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("set faults: %w", err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("set faults: the simulator answers %d", res.StatusCode)
+	}
+	return res.Body.Close()
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
