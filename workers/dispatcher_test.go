@@ -42,6 +42,7 @@ func TestAClaimThatWasNeverRecordedIsUnknown(t *testing.T) {
 			providers := []Provider{provider("phones", tidings.Push, s), provider("one", tidings.SMS, s)}
 			inWorld(t, providers, func(t *testing.T, w *world) {
 				id := w.accept(1, tt.order)[0]
+				claimed := time.Now().UTC()
 				w.claimAndDie(tidings.LaneOf(tt.order.channel, w.catalogue.Events[tt.order.event].Priority), id)
 				w.start()
 				w.pass(tt.wait)
@@ -49,8 +50,12 @@ func TestAClaimThatWasNeverRecordedIsUnknown(t *testing.T) {
 				if s.count() != tt.calls {
 					t.Errorf("%d calls", s.count())
 				}
-				if first := w.delivery(id).Attempts[0]; first.Outcome != tidings.OutcomeUnknown || first.Number != 1 {
+				first := w.delivery(id).Attempts[0]
+				if first.Outcome != tidings.OutcomeUnknown || first.Number != 1 {
 					t.Errorf("first attempt %+v", first)
+				}
+				if lease := w.config.Delivery.Lease; !first.StartedAt.Equal(claimed) || first.EndedAt.Before(claimed.Add(lease)) {
+					t.Errorf("claimed at %v for %v, and the attempt is told as from %v to %v", claimed, lease, first.StartedAt, first.EndedAt)
 				}
 			})
 		})

@@ -165,7 +165,8 @@ func (d *dispatcher) abandoned(o *store.Overdue, now time.Time) store.Result {
 	fault := &channels.Error{Fault: tidings.OutcomeUnknown, Code: "lease_over", Text: "the worker did not report an outcome"}
 	step := channels.Next(d.when(o, now), fault, d.policy(o))
 	r := store.Result{
-		Attempt: tidings.Attempt{Delivery: o.Delivery.ID, Number: o.Delivery.ClaimNo, Provider: o.Provider, StartedAt: now, EndedAt: now,
+		Attempt: tidings.Attempt{Delivery: o.Delivery.ID, Number: o.Delivery.ClaimNo, Provider: o.Provider,
+			StartedAt: o.Delivery.DueAt.Add(-d.w.Config.Delivery.Lease), EndedAt: now, // the claim is all that is known of its begin
 			Outcome: fault.Fault, Code: fault.Code, Text: fault.Text},
 		Lane: o.Delivery.Lane, Address: o.Delivery.AddressID,
 		Status: step.Status, Reason: step.Reason, DueAt: step.DueAt, Refund: step.Refund,

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tidings"
+	"tidings/api/wire"
+	"tidings/channels/simulator"
+	"tidings/deploy"
+	"tidings/internal/faults/fleet"
+	"tidings/templates"
+)
+
+// The long run is make crash; this is a handful of kills on each database.
+func TestAHandfulOfKillsLosesAndRepeatsNothing(t *testing.T) {
+	binary, err := fleet.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range []string{sqlite, postgres} {
+		t.Run(engine, func(t *testing.T) {
+			o := Defaults(engine)
+			o.Binary, o.Dir, o.Kills, o.Rate, o.APIs, o.Workers = binary, t.TempDir(), 4, 40, 1, 2
+			report, err := Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(report.Violations) > 0 || report.Kills != o.Kills || report.Figures.Accepted == 0 || report.Figures.Accepts == 0 {
+				t.Errorf("the report is\n%v", report)
+			}
+		})
+	}
+}
+
+func TestAnEngineThatThereIsNotIsRefused(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-engine", "oracle", "-dir", t.TempDir()}, &out, &out); err == nil || out.Len() > 0 {
+		t.Errorf("err = %v, printed %q", err, out.String())
+	}
+}
+
+func TestTheCatalogueOfTheRunIsSound(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeCatalogue(dir); err != nil {
+		t.Fatal(err)
+	}
+	files, err := templates.Load(os.DirFS(filepath.Join(dir, "catalog")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := templates.Parse(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := templates.Load(deploy.Catalogue())
+	if err != nil || len(sample) != len(files) {
+		t.Errorf("%d files, the sample has %d, %v", len(files), len(sample), err)
+	}
+	for event, want := range map[string]tidings.OnUnknown{
+		"order.shipped": {Wait: 3 * time.Second, Retry: true}, "payment.failed": {Wait: 3 * time.Second},
+		"security.alert": {Retry: true}, "login.code": {Retry: true}, "offer.weekly": {},
+	} {
+		if got := catalogue.Events[event].Unknown(tidings.Email); got != want {
+			t.Errorf("%s: %+v, want %+v", event, got, want)
+		}
+	}
+}
+
+func TestFaultsOfARunCanBeShownByTheirProviders(t *testing.T) {
+	sim, err := simulator.Start(simulator.Settings{Listen: simulator.OnPorts(0), Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sim.Close() }()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		if err := sim.SetFaults(mischief(random)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEqualSeedsMakeEqualEvents(t *testing.T) {
+	events := func(seed uint64) string {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var all []event
+		for n := range 50 {
+			e := newEvent(n, random)
+			e.SendAt = nil // counts from now
+			all = append(all, e)
+		}
+		text, err := json.Marshal(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if events(7) != events(7) || events(7) == events(8) {
+		t.Error("the seed does not decide")
+	}
+}
+
+func TestOpenClaimsAreCountedForTheKillThatLeftThem(t *testing.T) {
+	at := func(seconds int) time.Time { return time.Date(2026, 3, 1, 12, 0, seconds, 0, time.UTC) }
+	open := func(from, to int) wire.Delivery {
+		return wire.Delivery{Attempts: []wire.Attempt{
+			{Code: "lease_over", Outcome: tidings.OutcomeUnknown, StartedAt: wire.At(at(from)), EndedAt: wire.At(at(to))}, {Outcome: tidings.OK},
+		}}
+	}
+	trails := []wire.Trail{{Deliveries: []wire.Delivery{open(1, 10), open(2, 10)}}, {Deliveries: []wire.Delivery{open(6, 15)}}}
+	spans, most := ambiguous(trails, []death{{killed: at(5)}, {killed: at(9)}})
+	if got := spansOf(spans); got != (Spans{Count: 3, P50: 9000, P99: 9000, Max: 9000}) || most != 2 {
+		t.Errorf("spans %+v, most %d", got, most)
+	}
+}
