@@ -80,7 +80,7 @@ type Violation struct {
 // String is the violation in one line.
 func (v Violation) String() string {
 	at := ""
-	if v.Notification.IsZero() {
+	if !v.Notification.IsZero() {
 		at = v.Notification.String() + " "
 	}
 	if !v.Delivery.IsZero() {
