@@ -8,12 +8,13 @@ FUZZIN    ?= .   # folder to look for fuzz targets in
 BENCHTIME ?= 1s  # for each benchmark
 KILLS     ?= 200 # for each database
 CRASHFLAGS ?=    # such as -seed 7, -rate 100, -json
+MODELTIME ?= 5m  # for the log of each database against its model
 TESTFLAGS ?=     # such as -run, -v, -count=1
 
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash fuzz bench golden postgres
+.PHONY: help build demo test check race crash fuzz model bench golden postgres
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -45,6 +46,9 @@ crash: postgres ## kill the running service KILLS (200) times on each database, 
 
 fuzz: ## run every fuzz target for FUZZTIME (10s), in FUZZIN (everywhere)
 	@.ci/fuzz $(strip $(FUZZTIME)) $(strip $(FUZZIN))
+
+model: postgres ## compare what the log does with its model for MODELTIME (5m) on each database
+	go test -count=1 -timeout 0 -v -run TestTheLogDoesWhatItsModelSays ./internal/store -model $(strip $(MODELTIME)) -rapid.checks 1000000
 
 bench: ## run every benchmark for BENCHTIME (1s)
 	go test -run '^$$' -bench . -benchmem -benchtime $(strip $(BENCHTIME)) ./...

@@ -169,7 +169,7 @@ func (d *dispatcher) abandoned(o *store.Overdue, now time.Time) store.Result {
 			StartedAt: o.Delivery.DueAt.Add(-d.w.Config.Delivery.Lease), EndedAt: now, // the claim is all that is known of its begin
 			Outcome: fault.Fault, Code: fault.Code, Text: fault.Text},
 		Lane: o.Delivery.Lane, Address: o.Delivery.AddressID,
-		Status: step.Status, Reason: step.Reason, DueAt: step.DueAt, Refund: step.Refund,
+		Status: step.Status, Reason: step.Reason, DueAt: step.DueAt, Refund: step.Refund, OnlyHeld: true,
 	}
 	if step.Status == tidings.Parked {
 		r.Attempt.RetryAt = step.DueAt

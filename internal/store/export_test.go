@@ -16,11 +16,11 @@ func (s *Store) StoredData(ctx context.Context, id tidings.NotificationID) (data
 	return data, err
 }
 
-// Statuses are the statuses of all deliveries, and whether each is live.
-func (s *Store) Statuses(ctx context.Context) (map[tidings.DeliveryID]tidings.Delivery, error) {
+// Statuses are the statuses of all deliveries of notifications from first on, and whether each is live.
+func (s *Store) Statuses(ctx context.Context, first tidings.NotificationID) (map[tidings.DeliveryID]tidings.Delivery, error) {
 	all := map[tidings.DeliveryID]tidings.Delivery{}
 	err := s.read(ctx, func(t *tx) error {
-		rows, err := t.conn.QueryContext(ctx, "SELECT "+deliveryColumns+" FROM deliveries d")
+		rows, err := t.conn.QueryContext(ctx, "SELECT "+deliveryColumns+" FROM deliveries d WHERE ntf >= $1", first[:])
 		if err != nil {
 			return err
 		}

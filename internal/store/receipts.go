@@ -239,11 +239,16 @@ func (a *applying) effects() error {
 	var effects []effect
 	for _, r := range a.fresh(func(*tidings.Receipt) bool { return true }) {
 		row := a.rows[r.Delivery]
-		kind, reason := receiptEffect(r, row.lane.Channel())
-		effects = append(effects, effect{AddressEffect: AddressEffect{Kind: kind, DeadSince: r.At}, address: row.address,
-			delivery: r.Delivery, reason: reason, source: r.Provider, at: r.ReceivedAt, retired: new(bool)})
+		effects = append(effects, effectOf(r, row.lane.Channel(), row.address))
 	}
 	return a.apply(effects)
+}
+
+// effectOf is what a receipt of a delivery does to its address.
+func effectOf(r tidings.Receipt, c tidings.Channel, address tidings.AddressID) effect {
+	kind, reason := receiptEffect(r, c)
+	return effect{AddressEffect: AddressEffect{Kind: kind, DeadSince: r.At}, address: address,
+		delivery: r.Delivery, reason: reason, source: r.Provider, at: r.ReceivedAt, retired: new(bool)}
 }
 
 // receiptEffect is what a receipt does to the address. A number is retired at the second refusal

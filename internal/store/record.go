@@ -64,8 +64,8 @@ type recording struct {
 	places []int // of the results, in key order
 	out    []Recorded
 
-	rows  []recordRow // by index into places
-	again []bool      // the very same attempt is kept already
+	rows []recordRow // by index into places
+	news []stray     // receipts that waited for an attempt
 }
 
 // A recordRow is what Record must know of a delivery.
@@ -75,14 +75,16 @@ type recordRow struct {
 	receipts  bool // there are some
 	strays    bool // there are some with the reference of the result
 	found     bool
+	known     bool // the very same attempt is kept already
+	lates     int  // how much late news of this attempt is kept already
 	evidence  evidence
 }
 
 func (r *recording) result(k int) *Result { return &r.group[r.places[k]] }
 
 func (r *recording) run() error {
-	r.rows, r.again = make([]recordRow, len(r.places)), make([]bool, len(r.places))
-	steps := []func() error{r.effects, r.lockRows, r.facts, r.strays, r.proof, r.attempts, r.settle}
+	r.rows = make([]recordRow, len(r.places))
+	steps := []func() error{r.effects, r.lockRows, r.facts, r.proof, r.strays, r.attempts, r.settle, r.strayEffects}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
@@ -134,30 +136,49 @@ func (r *recording) facts() error {
 	})
 }
 
-// strays takes in the receipts that came by reference before their attempt was known.
+// A stray is a receipt that came by reference before the attempt of the result at that place was known.
+type stray struct {
+	tidings.Receipt
+	place int
+}
+
+// strays takes in the receipts that waited for their attempt, in the order in which they came.
 func (r *recording) strays() error {
+	found, err := r.takeStrays()
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(found, func(a, b stray) int { return a.ReceivedAt.Compare(b.ReceivedAt) })
+	var fresh []tidings.Receipt
+	for _, s := range found {
+		e := &r.rows[s.place].evidence
+		if e.knows(s.Receipt) {
+			continue
+		}
+		e.receipts = append(e.receipts, s.Receipt)
+		r.news, fresh = append(r.news, s), append(fresh, s.Receipt)
+	}
+	return r.addReceipts(fresh)
+}
+
+func (r *recording) takeStrays() (found []stray, err error) {
 	var refs []int
 	for k := range r.places {
 		if r.rows[k].strays && r.result(k).Attempt.Ref != "" {
 			refs = append(refs, k)
 		}
 	}
-	var found []tidings.Receipt
-	err := r.each("stray_take", len(refs), func(i int) []any {
+	err = r.each("stray_take", len(refs), func(i int) []any {
 		a := &r.result(refs[i]).Attempt
 		return []any{a.Provider, a.Ref}
 	}, func(i int, row row) error {
 		a := &r.result(refs[i]).Attempt
-		s := tidings.Receipt{Provider: a.Provider, Ref: a.Ref, Delivery: a.Delivery, Attempt: a.Number}
-		r.rows[refs[i]].receipts = true
+		s := stray{tidings.Receipt{Provider: a.Provider, Ref: a.Ref, Delivery: a.Delivery, Attempt: a.Number}, refs[i]}
 		err := row.Scan(&s.Status, instant{&s.At}, &s.Outcome, &s.Code, instant{&s.ReceivedAt})
 		found = append(found, s)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.addReceipts(found)
+	return found, err
 }
 
 // proof reads the earlier attempts and receipts where there can be any.
@@ -176,8 +197,11 @@ func (r *recording) proof() error {
 		a, ended, err := scanOutcome(row)
 		f, now := &r.rows[tried[i]], &r.result(tried[i]).Attempt
 		f.evidence.attempts = append(f.evidence.attempts, a)
+		if a.Number == now.Number && a.Late {
+			f.lates++
+		}
 		if a.Number == now.Number && a.Outcome == now.Outcome && ended.Equal(now.EndedAt.Truncate(time.Microsecond)) {
-			r.again[tried[i]] = true
+			f.known = true
 		}
 		return err
 	})
@@ -205,21 +229,24 @@ func scanReceiptStatus(r row) (s tidings.Receipt, err error) {
 func (r *recording) attempts() error {
 	var fresh []int
 	for k := range r.places {
-		f := &r.rows[k]
-		r.out[r.places[k]].Late = !f.held(r.result(k))
-		if f.found && !r.again[k] {
+		f, p := &r.rows[k], r.result(k)
+		late := !f.held(p)
+		r.out[r.places[k]].Late = late
+		if f.found && !f.known && !(late && p.OnlyHeld) {
 			fresh = append(fresh, k)
 		}
-		f.evidence.attempts = append(f.evidence.attempts, r.result(k).Attempt)
+		f.evidence.attempts = append(f.evidence.attempts, p.Attempt)
 	}
 	return r.each("attempt_add", len(fresh), func(i int) []any {
 		a := &r.result(fresh[i]).Attempt
-		late := flag(r.out[r.places[fresh[i]]].Late)
-		retry := a.RetryAt
+		late, retry := 0, a.RetryAt
+		if r.out[r.places[fresh[i]]].Late {
+			late = r.rows[fresh[i]].lates + 1
+		}
 		if r.rows[fresh[i]].cancelled {
 			retry = time.Time{} // what was to be tried again ends instead
 		}
-		return keyArgs(a.Delivery, int64(a.Number), late, a.Provider, a.StartedAt.UnixMicro(), a.EndedAt.UnixMicro(), string(a.Outcome),
+		return keyArgs(a.Delivery, int64(a.Number), int64(late), a.Provider, a.StartedAt.UnixMicro(), a.EndedAt.UnixMicro(), string(a.Outcome),
 			int64(a.HTTPStatus), a.Code, a.Text, micros(retry), a.Ref)
 	}, nil)
 }
@@ -249,6 +276,16 @@ func (r *recording) settle() error {
 		return err
 	}
 	return r.eraseData(ended)
+}
+
+// strayEffects does to the addresses what the strays say of them.
+func (r *recording) strayEffects() error {
+	effects := make([]effect, len(r.news))
+	for i, s := range r.news {
+		p := r.result(s.place)
+		effects[i] = effectOf(s.Receipt, p.Lane.Channel(), p.Address)
+	}
+	return r.apply(effects)
 }
 
 func settleArgs(id tidings.DeliveryID, s standing) []any {

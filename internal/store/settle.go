@@ -85,7 +85,7 @@ func (s standing) afterHeld(r *Result, e evidence, now time.Time) standing {
 	switch {
 	case end == tidings.Sent && r.Status == tidings.Sent:
 		return s.move(tidings.Sent, r.Reason, time.Time{}, now)
-	case positive(end), r.Status == tidings.Sent:
+	case positive(end), r.Status == tidings.Sent, e.refused(r.Attempt.Number):
 		return s.move(end, why, time.Time{}, now)
 	}
 	return s.move(r.Status, r.Reason, r.DueAt, now)

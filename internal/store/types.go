@@ -80,6 +80,9 @@ type Result struct {
 	DueAt   time.Time // for Parked and Unknown
 	Refund  bool      // the try does not count
 	Tried   []string  // providers tried since the last pause
+	// OnlyHeld drops the attempt when the claim no longer holds: it is no news of the call, only
+	// of nobody having told of it.
+	OnlyHeld bool
 
 	Address tidings.AddressID
 	Effect  AddressEffect
