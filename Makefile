@@ -14,7 +14,7 @@ TESTFLAGS ?=     # such as -run, -v, -count=1
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash fuzz model bench golden postgres
+.PHONY: help build demo test check race crash faults fuzz model bench golden postgres
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -29,7 +29,7 @@ test: postgres ## run every test, on SQLite and on PostgreSQL
 	go test $(strip $(TESTFLAGS)) ./...
 
 # What needs a database, a broker or many virtual hours is left to make test.
-QUICK = $$(go list ./... | grep -vE '/(api|workers|channels/email/smtp|internal/(app|bench|faults/crash|faults/fleet|intake|lanes|playground|store))$$')
+QUICK = $$(go list ./... | grep -vE '/(api|workers|channels/email/smtp|internal/(app|bench|faults/crash|faults/fleet|faults/points|intake|lanes|playground|store))$$')
 
 check: ## format, vet, lint, rules of the house and quick tests, within a minute
 	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w:"; echo "$$bad"; exit 1; }
@@ -43,6 +43,9 @@ race: postgres ## run every test under the race detector
 crash: postgres ## kill the running service KILLS (200) times on each database, and prove that nothing is lost
 	go run ./internal/faults/crash -engine sqlite -kills $(strip $(KILLS)) $(strip $(CRASHFLAGS))
 	go run ./internal/faults/crash -engine postgres -kills $(strip $(KILLS)) $(strip $(CRASHFLAGS))
+
+faults: postgres ## let the service die at every point where it meets the outside, on both databases
+	TIDINGS_POINTS=all go test -count=1 -timeout 3h -v -run 'Dies' ./internal/faults/points | grep -E '^ *(---|ok|FAIL|panic|.*points;)' | grep -vE -- '--- PASS: .*/.*/.*/'
 
 fuzz: ## run every fuzz target for FUZZTIME (10s), in FUZZIN (everywhere)
 	@.ci/fuzz $(strip $(FUZZTIME)) $(strip $(FUZZIN))
