@@ -58,3 +58,16 @@ func Classify(err error) *Error {
 	}
 	return &Error{Fault: tidings.OutcomeUnknown, Err: err}
 }
+
+// WantsFewer reports whether the service wants fewer calls altogether, rather than fewer to one
+// address.
+func (e *Error) WantsFewer() bool { return e.Fault == tidings.Throttled && e.Scope != ScopeDevice }
+
+// Pause is how long the service wants no calls at all; 0: it named no span, or spoke of one
+// address.
+func (e *Error) Pause() time.Duration {
+	if e.WantsFewer() || e.Fault == tidings.Transient {
+		return e.After
+	}
+	return 0
+}

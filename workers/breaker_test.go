@@ -6,16 +6,20 @@ import (
 	"time"
 )
 
+// A step is one thing that happens to a breaker, and how it stands then.
+type step struct {
+	at   time.Duration // in seconds
+	call string        // ok, fail, rest; ? a call is begun, back: and given back, late ok: one from before it opened succeeds
+	free int
+	want int
+}
+
 func TestBreakerLeavesAProviderAloneAfterFailuresInARow(t *testing.T) {
 	rule := Breaker{Failures: 3, Window: 30 * time.Second, OpenFor: 10 * time.Second}
 	const closed, open, half = 0, 2, 1
-	type step struct {
-		at   time.Duration
-		call string // ok, fail; with ? the call is only begun, with = one that was begun ends
-		free int
-		want int
-	}
 	all := math.MaxInt
+	down := []step{{0, "fail", all, closed}, {0, "fail", all, closed}, {0, "fail", 0, open}}
+	down = down[:len(down):len(down)]
 	tests := []struct {
 		why   string
 		steps []step
@@ -24,13 +28,17 @@ func TestBreakerLeavesAProviderAloneAfterFailuresInARow(t *testing.T) {
 		{"the last of the row opens it", []step{{0, "fail", all, closed}, {1, "fail", all, closed}, {2, "fail", 0, open}}},
 		{"a success between ends the row", []step{{0, "fail", all, closed}, {1, "fail", all, closed}, {2, "ok", all, closed}, {3, "fail", all, closed}}},
 		{"old failures do not count", []step{{0, "fail", all, closed}, {29, "fail", all, closed}, {30, "fail", all, closed}}},
-		{"after its pause it lets probes through", []step{{0, "fail", all, closed}, {0, "fail", all, closed}, {0, "fail", 0, open}, {9, "", 0, open}, {10, "", probes, half}}},
-		{"only so many probes at once", []step{{0, "fail", all, closed}, {0, "fail", all, closed}, {0, "fail", 0, open},
-			{10, "?", 2, half}, {10, "?", 1, half}, {10, "?", 0, half}}},
-		{"a probe that succeeds closes it", []step{{0, "fail", all, closed}, {0, "fail", all, closed}, {0, "fail", 0, open}, {10, "ok", all, closed}, {11, "fail", all, closed}}},
-		{"a probe that fails opens it again", []step{{0, "fail", all, closed}, {0, "fail", all, closed}, {0, "fail", 0, open}, {10, "fail", 0, open}, {19, "", 0, open}, {20, "", probes, half}}},
-		{"a probe given back is free for another", []step{{0, "fail", all, closed}, {0, "fail", all, closed}, {0, "fail", 0, open}, {10, "?", 2, half}, {11, "back", probes, half}}},
-		{"a success that began before it opened closes nothing", []step{{0, "fail", all, closed}, {0, "fail", all, closed}, {0, "fail", 0, open}, {1, "late ok", 0, open}}},
+		{"after its pause it lets a probe through", append(down, step{9, "", 0, open}, step{10, "", 1, half})},
+		{"and no other beside it", append(down, step{10, "?", 0, half}, step{15, "", 0, half})},
+		{"a few probes that succeed close it", append(down, step{10, "ok", 1, half}, step{10, "ok", 1, half}, step{10, "ok", all, closed}, step{11, "fail", all, closed})},
+		{"a probe that fails opens it again", append(down, step{10, "ok", 1, half}, step{10, "ok", 1, half}, step{10, "fail", 0, open}, step{19, "", 0, open}, step{20, "", 1, half})},
+		{"what probes proved before the last failure does not count", append(down, step{10, "ok", 1, half}, step{10, "ok", 1, half}, step{10, "fail", 0, open}, step{20, "ok", 1, half})},
+		{"a probe given back is free for another", append(down, step{10, "?", 0, half}, step{11, "back", 1, half})},
+		{"a pause that was asked for is no trouble", []step{{0, "rest", 0, closed}, {4, "", 0, closed}, {5, "", 1, closed}}},
+		{"one success ends it", []step{{0, "rest", 0, closed}, {5, "ok", all, closed}}},
+		{"a failure after it is trouble", []step{{0, "rest", 0, closed}, {5, "fail", 0, open}, {15, "", 1, half}}},
+		{"asked while open, it is the longer of both", append(down, step{8, "rest", 0, open}, step{12, "", 0, open}, step{13, "", 1, half})},
+		{"a success that began before it opened closes nothing", append(down, step{1, "late ok", 0, open})},
 	}
 	for _, tt := range tests {
 		t.Run(tt.why, func(t *testing.T) {
@@ -53,6 +61,8 @@ func (b *breaker) play(call string, now time.Time) {
 		b.record(b.take(), false, now)
 	case "fail":
 		b.record(b.take(), true, now)
+	case "rest":
+		b.rest(now.Add(5*time.Second), now)
 	case "?":
 		b.take()
 	case "back":

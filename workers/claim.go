@@ -1,7 +1,6 @@
 package workers
 
 import (
-	"math/rand/v2"
 	"time"
 
 	"tidings"
@@ -15,8 +14,6 @@ const (
 	busy = 100 * time.Millisecond
 	// noCatalogue is how long a delivery is parked whose catalogue version cannot be had.
 	noCatalogue = 10 * time.Second
-	// longestSpread bounds how far after the end of a breaker's pause the deliveries that wait for it come back.
-	longestSpread = time.Minute
 )
 
 // claim claims the tickets' deliveries and lets those that may go out go their way. The others
@@ -174,7 +171,7 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 	}
 	to.elsewhere = len(left) - 1
 	for _, name := range left {
-		switch shut, _, _ := w.gates[name].shut(p.now); {
+		switch shut, _ := w.gates[name].shut(p.now); {
 		case shut && !c.Notification.Test:
 		case to.gate == nil:
 			to.gate = w.gates[name]
@@ -186,9 +183,9 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 		return tidings.Parked, "", p.reopening(left)
 	}
 	if !c.Notification.Test {
-		permit, again := to.gate.take(p.s.lane.Priority(), p.now)
+		permit, again := to.gate.take(p.s.lane.Priority(), repeats(&c.Delivery), p.now)
 		if permit == nil {
-			return tidings.Parked, "", latest(again, p.now.Add(busy+rand.N(busy)))
+			return tidings.Parked, "", again
 		}
 		to.permit = permit
 	}
@@ -196,19 +193,24 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 	return "", "", time.Time{}
 }
 
-// reopening is when to look again for a delivery whose providers are all left alone: after the
-// first of them lets probes through, spread over as long as the trouble lasts already, so that a
-// backlog does not come back all at once for three probes.
+// repeats reports whether the next call of a delivery repeats one that failed, rather than being
+// the first that another provider gets of it.
+func repeats(d *tidings.Delivery) bool {
+	return d.Tries > 0 && (len(d.Tried) == 0 || d.Tries > len(d.Tried))
+}
+
+// reopening is when a delivery should come back whose providers are all left alone: in its turn,
+// once the first of them lets something through.
 func (p *plan) reopening(names []string) time.Time {
-	var first, since time.Time
+	var first *gate
+	var opens time.Time
 	for _, name := range names {
-		_, until, opened := p.s.w.gates[name].shut(p.now)
-		if first.IsZero() || until.Before(first) {
-			first, since = until, opened
+		g := p.s.w.gates[name]
+		if _, until := g.shut(p.now); first == nil || until.Before(opens) {
+			first, opens = g, until
 		}
 	}
-	spread := min(longestSpread, max(time.Second, p.now.Sub(since)))
-	return latest(first, p.now).Add(rand.N(spread))
+	return first.reopening(p.s.lane.Priority(), p.now)
 }
 
 // giveBack gives the permits back that no claimed delivery uses.

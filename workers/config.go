@@ -16,7 +16,7 @@ func DefaultConfig() Config {
 			RetryBase: time.Second, RetryCap: 15 * time.Minute, MaxAttempts: 24, Lease: time.Minute, Sweep: 5 * time.Second,
 			DedupeWindow: 24 * time.Hour, ExpiresIn: 24 * time.Hour,
 		},
-		Breaker: Breaker{Failures: 5, Window: 30 * time.Second, OpenFor: 10 * time.Second},
+		Breaker: Breaker{Failures: 5, Window: 30 * time.Second, OpenFor: 10 * time.Second, Slow: 0.9},
 	}
 }
 
@@ -62,6 +62,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("delivery.max_attempts: must be above 0")
 	case c.Breaker.Failures < 1 || c.Breaker.Window <= 0 || c.Breaker.OpenFor <= 0:
 		return fmt.Errorf("breaker: failures, window and open_for must be above 0")
+	case c.Breaker.Slow < 0 || c.Breaker.Slow > 1:
+		return fmt.Errorf("breaker.slow: it is a part of a provider's timeout, from 0 (none is slow) to 1, not %v", c.Breaker.Slow)
 	}
 	return c.validateLanes()
 }

@@ -19,6 +19,7 @@ import (
 var (
 	errNoTime   = errors.New("the lease leaves no time for a call and its record")
 	errStopping = errors.New("the worker is stopping")
+	errOpened   = errors.New("the provider is left alone since the claim")
 )
 
 // deliver takes a claimed delivery to its provider and records what came of it.
@@ -29,6 +30,8 @@ func (s *sender) deliver(c *call) {
 	switch {
 	case errors.Is(err, errStopping):
 		s.giveBack(c, err, time.Now())
+	case errors.Is(err, errOpened):
+		s.giveBack(c, err, c.gate.reopening(s.lane.Priority(), time.Now()))
 	case err != nil:
 		s.giveBack(c, err, time.Now().Add(troubled))
 	default:
@@ -51,9 +54,16 @@ func (s *sender) attempt(c *call) (*store.Result, error) {
 	if c.permit == nil {
 		return s.simulated(c), nil
 	}
-	if !s.inTime(c, time.Now()) {
+	switch now := time.Now(); {
+	case !now.Before(c.Notification.ExpiresAt):
+		c.drop()
+		return s.expired(c), nil
+	case !s.inTime(c, now):
 		c.drop()
 		return nil, errNoTime
+	case !c.permit.holds():
+		c.drop()
+		return nil, errOpened
 	}
 	return s.call(c, message), nil
 }
@@ -75,27 +85,38 @@ func (s *sender) inTime(c *call, now time.Time) bool {
 
 // call hands the message over.
 func (s *sender) call(c *call, m *channels.Message) *store.Result {
-	ctx, cancel := context.WithTimeout(s.w.calls, c.gate.Timeout)
+	start := time.Now()
+	ctx, cancel := context.WithDeadline(s.w.calls, c.deadline(start))
 	defer cancel()
 	c.called = true
-	start := time.Now()
 	answer, err := send(ctx, c.gate.Provider.Provider, m)
 	end := time.Now()
 	r := s.result(c)
 	r.Attempt.StartedAt, r.Attempt.EndedAt = start.UTC(), end.UTC()
 	if err == nil {
-		c.permit.done(false, end)
+		c.permit.done(ended{took: end.Sub(start)}, end)
 		s.succeed(c, r, answer)
 		return r
 	}
 	fault := channels.Classify(err)
 	step := channels.Next(s.when(c, fault, end), fault, s.w.policy(c.event, c.Delivery.Channel))
-	c.permit.done(step.Breaker, end)
+	c.permit.done(ended{failed: step.Breaker, throttled: fault.WantsFewer(), pause: fault.Pause(), took: end.Sub(start)}, end)
 	s.fail(c, r, fault, step)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.w.Metrics.AttemptTimeouts.WithLabelValues(c.gate.Name).Inc()
 	}
 	return r
+}
+
+// deadline is when a call that begins at now is cut: when its provider's time-out is over, or
+// earlier when the message is of no use any more. What the lease allows is longer: inTime has
+// seen to it.
+func (c *call) deadline(now time.Time) time.Time {
+	end := now.Add(c.gate.Timeout)
+	if expires := c.Notification.ExpiresAt; expires.Before(end) {
+		return expires
+	}
+	return end
 }
 
 // send keeps a provider's panic from ending the process; what it had sent by then, nobody knows.
@@ -156,6 +177,13 @@ func (s *sender) fail(c *call, r *store.Result, fault *channels.Error, step chan
 func (s *sender) simulated(c *call) *store.Result {
 	r := s.result(c)
 	r.Status, r.Reason, r.Attempt.Outcome = tidings.Sent, tidings.ReasonSimulated, tidings.OK
+	return r
+}
+
+// expired ends a delivery whose time ran out between its claim and its call.
+func (s *sender) expired(c *call) *store.Result {
+	r := s.result(c)
+	r.Status, r.Reason, r.Attempt.Outcome = tidings.Expired, tidings.ReasonExpired, tidings.OutcomeExpired
 	return r
 }
 

@@ -145,7 +145,10 @@ func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
 	defer d.looking.Unlock()
 	m := d.w.Metrics
 	for _, g := range d.w.gates {
-		m.BreakerState.WithLabelValues(g.Name).Set(float64(g.state(now)))
+		g.setRate(d.w.crew.share(g.PerSecond), now)
+		state, asked := g.state(now)
+		m.BreakerState.WithLabelValues(g.Name).Set(float64(state))
+		m.ProviderPaused.WithLabelValues(g.Name).Set(map[bool]float64{true: 1}[asked])
 	}
 	states, err := d.w.Store.LaneStates(ctx)
 	if err != nil {

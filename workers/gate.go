@@ -1,7 +1,6 @@
 package workers
 
 import (
-	"math"
 	"sync"
 	"time"
 
@@ -9,33 +8,58 @@ import (
 )
 
 // A gate gives the permits of one provider: a place among its calls at once, a share of its
-// rate, and its breaker's consent. What is urgent keeps a reserve of the first two, so that a
-// blast leaves room for login codes.
+// rate, its breaker's consent, and for a call that repeats another the consent of its budget.
+// What is urgent keeps a reserve of the first two, so that a blast leaves room for login codes.
 type gate struct {
 	Provider
-	poke func() // tells the senders that there may be permits again
+	slow    time.Duration                            // what takes so long is a failure; 0: nothing is
+	longest time.Duration                            // pause that the provider may ask for
+	most    map[tidings.Priority]int                 // calls at once of one lane, so that its other providers go on
+	poke    func()                                   // tells the senders that there may be permits again
+	tell    func(g *gate, c change, d time.Duration) // of a change of the breaker, and how long it was open
 
 	mu      sync.Mutex
 	breaker breaker
-	calls   int // under way
+	budget  budget
+	rests   int                      // pauses in a row for which the provider named no span
+	calls   int                      // under way
+	under   map[tidings.Priority]int // the same by lane
 	all     bucket
 	bulk    bucket // what bulk may use of the rate
+	turns   map[tidings.Priority]*turns
 }
 
 // Of the permits of a provider, bulk may use all but one in reserve.
 const reserve = 8
 
-func newGate(p Provider, rule Breaker, now time.Time, poke func()) *gate {
-	return &gate{Provider: p, poke: poke, breaker: breaker{rule: rule},
-		all:  newBucket(p.PerSecond, now),
-		bulk: newBucket(p.PerSecond*(reserve-1)/reserve, now),
+func newGate(p Provider, rule Breaker, longest time.Duration, now time.Time) *gate {
+	return &gate{Provider: p, slow: time.Duration(rule.Slow * float64(p.Timeout)), longest: longest,
+		most: map[tidings.Priority]int{}, poke: func() {}, tell: func(*gate, change, time.Duration) {},
+		breaker: breaker{rule: rule}, budget: newBudget(now), under: map[tidings.Priority]int{},
+		all: newBucket(p.PerSecond, now), bulk: newBucket(forBulk(p.PerSecond), now),
+		turns: map[tidings.Priority]*turns{tidings.Urgent: {}, tidings.Bulk: {}},
 	}
+}
+
+func forBulk(rate float64) float64 { return rate * (reserve - 1) / reserve }
+
+// setRate changes what this process may call a second.
+func (g *gate) setRate(rate float64, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if rate == g.all.rate {
+		return
+	}
+	g.all.set(rate, now)
+	g.bulk.set(forBulk(rate), now)
 }
 
 // A permit is the right to make one call. It must be ended once.
 type permit struct {
-	gate  *gate
-	probe bool
+	gate     *gate
+	priority tidings.Priority
+	probe    bool
+	retry    bool
 }
 
 // free is how many calls of a priority may begin now; when none, again is when to look: zero
@@ -57,7 +81,11 @@ func (g *gate) freeLocked(p tidings.Priority, now time.Time) (n int, again time.
 	if p != tidings.Urgent {
 		places, buckets = max(1, places-places/reserve), append(buckets, &g.bulk)
 	}
-	if n = min(n, places-g.calls); n <= 0 {
+	n = min(n, places-g.calls)
+	if most, ok := g.most[p]; ok {
+		n = min(n, most-g.under[p])
+	}
+	if n <= 0 {
 		return 0, again
 	}
 	for _, b := range buckets {
@@ -69,88 +97,148 @@ func (g *gate) freeLocked(p tidings.Priority, now time.Time) (n int, again time.
 	return n, again
 }
 
-// take takes a permit; without one, again says when to try.
-func (g *gate) take(p tidings.Priority, now time.Time) (_ *permit, again time.Time) {
+// take takes a permit; without one, again says when the delivery should come back. A probe is
+// bounded by itself and asks no budget.
+func (g *gate) take(p tidings.Priority, retry bool, now time.Time) (_ *permit, again time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n, again := g.freeLocked(p, now)
 	if n == 0 {
-		return nil, again
+		return nil, g.turns[p].take(latest(again, now.Add(busy)), g.all.rate)
+	}
+	if retry && g.breaker.openUntil.IsZero() && !g.budget.allows(now) {
+		return nil, g.turns[p].take(now.Add(overBudget), g.all.rate)
 	}
 	g.calls++
+	g.under[p]++
 	g.all.use(1)
 	if p != tidings.Urgent {
 		g.bulk.use(1)
 	}
-	return &permit{gate: g, probe: g.breaker.take()}, time.Time{}
+	g.budget.call(retry)
+	return &permit{gate: g, priority: p, probe: g.breaker.take(), retry: retry}, time.Time{}
 }
 
-// shut reports whether the breaker lets nothing through, until when (zero: until a probe
-// answers), and since when it has been so.
-func (g *gate) shut(now time.Time) (shut bool, until, since time.Time) {
+// shut reports whether the breaker lets nothing through, and until when (zero: until a probe
+// answers).
+func (g *gate) shut(now time.Time) (shut bool, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.breaker.free(now) == 0, g.breaker.openUntil, g.breaker.opened
+	return g.breaker.free(now) == 0, g.breaker.openUntil
+}
+
+// reopening is when a delivery should come back that was turned away by the breaker.
+func (g *gate) reopening(p tidings.Priority, now time.Time) time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.turns[p].take(latest(g.breaker.openUntil, now.Add(busy)), g.all.rate)
 }
 
 // healthy reports whether the breaker is closed.
-func (g *gate) healthy(now time.Time) bool { return g.state(now) == 0 }
-
-func (g *gate) state(now time.Time) int {
+func (g *gate) healthy() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.breaker.state(now)
+	return g.breaker.openUntil.IsZero()
+}
+
+// state is that of the breaker, and whether the provider asked for the pause that it makes.
+func (g *gate) state(now time.Time) (state int, asked bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.breaker.state(now), g.breaker.asked
+}
+
+// holds reports whether a call may still be made: other calls have not opened the breaker since
+// the permit was taken.
+func (p *permit) holds() bool {
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	return p.probe || p.gate.breaker.openUntil.IsZero()
 }
 
 // giveBack ends a permit for which no call was made.
 func (p *permit) giveBack() {
-	p.gate.mu.Lock()
+	g := p.gate
+	g.mu.Lock()
+	p.leave()
+	g.all.use(-1)
+	if p.priority != tidings.Urgent {
+		g.bulk.use(-1)
+	}
+	g.budget.undo(p.retry)
+	g.breaker.giveBack(p.probe)
+	g.mu.Unlock()
+	g.poke()
+}
+
+func (p *permit) leave() {
 	p.gate.calls--
-	p.gate.all.use(-1)
-	p.gate.breaker.giveBack(p.probe)
-	p.gate.mu.Unlock()
-	p.gate.poke()
+	p.gate.under[p.priority]--
 }
 
-// done ends a permit after its call; failed says that the provider was at fault.
-func (p *permit) done(failed bool, now time.Time) {
-	p.gate.mu.Lock()
-	p.gate.calls--
-	p.gate.breaker.record(p.probe, failed, now)
-	p.gate.mu.Unlock()
-	p.gate.poke()
+// An ended says how a call ended, as far as it concerns the provider.
+type ended struct {
+	failed    bool          // the provider was at fault
+	throttled bool          // it wants fewer calls
+	pause     time.Duration // it asked for; 0: for none
+	took      time.Duration
 }
 
-// A bucket holds the tokens of a rate; its burst is a tenth of a second's worth.
-type bucket struct {
-	rate   float64 // a second; 0: no limit
-	burst  float64
-	tokens float64
-	filled time.Time
-}
-
-func newBucket(rate float64, now time.Time) bucket {
-	burst := math.Max(1, rate/10)
-	return bucket{rate: rate, burst: burst, tokens: burst, filled: now}
-}
-
-// free is how many tokens there are; when none, next is when one will be.
-func (b *bucket) free(now time.Time) (n int, next time.Time) {
-	if b.rate <= 0 {
-		return math.MaxInt, time.Time{}
+// done ends a permit after its call. A call that took nearly as long as it may is a failure also
+// when it succeeded: the next ones will not.
+func (p *permit) done(e ended, now time.Time) {
+	g := p.gate
+	e.failed = e.failed || g.slow > 0 && e.took >= g.slow
+	g.mu.Lock()
+	p.leave()
+	opened := g.breaker.opened
+	told := unchanged
+	if e.throttled { // neither a failure nor a success
+		g.breaker.giveBack(p.probe)
+	} else {
+		told = g.breaker.record(p.probe, e.failed, now)
 	}
-	if since := now.Sub(b.filled).Seconds(); since > 0 {
-		b.tokens, b.filled = math.Min(b.burst, b.tokens+since*b.rate), now
+	if e.throttled || e.pause > 0 {
+		g.rest(e.pause, now)
 	}
-	if b.tokens >= 1 {
-		return int(b.tokens), time.Time{}
+	g.budget.ended(e.failed || e.throttled, now)
+	if !e.failed && !e.throttled {
+		g.turns[p.priority].succeeded(now)
 	}
-	missing := (1 - b.tokens) / b.rate
-	return 0, now.Add(time.Duration(missing*float64(time.Second)) + time.Microsecond)
+	if p.probe && g.breaker.openUntil.IsZero() {
+		g.reopened()
+	}
+	g.mu.Unlock()
+	if told != unchanged {
+		g.tell(g, told, now.Sub(opened))
+	}
+	g.poke()
 }
 
-func (b *bucket) use(n float64) {
-	if b.rate > 0 {
-		b.tokens -= n
+// reopened forgets what was made of the time in which nothing was let through.
+func (g *gate) reopened() {
+	g.rests = 0
+	for _, t := range g.turns {
+		t.again()
 	}
+}
+
+const (
+	firstRest   = time.Second // when the provider asks for a pause and names no span; doubled each time
+	longestRest = time.Minute
+	// overBudget is how long a retry waits at least for which the budget has nothing left.
+	overBudget = time.Second
+)
+
+// rest leaves the provider alone for as long as it asked for, but not for longer than the
+// longest pause of a delivery: a provider that errs must not be out of use for a day.
+func (g *gate) rest(asked time.Duration, now time.Time) {
+	if asked <= 0 {
+		if now.Before(g.breaker.openUntil) {
+			return // the pause that calls before this one have begun
+		}
+		asked = min(firstRest<<min(g.rests, 6), longestRest)
+		g.rests++
+	}
+	g.breaker.rest(now.Add(min(asked, g.longest)), now)
 }

@@ -2,7 +2,6 @@ package workers
 
 import (
 	"context"
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +30,7 @@ type sender struct {
 	config LaneConfig
 	class  store.Class
 	gates  []*gate // of the channel's providers
+	dry    []drought
 	hands  hands
 	meter  meter
 	pace   pace
@@ -50,6 +50,7 @@ func newSender(w *Workers, lane tidings.Lane) *sender {
 	for _, p := range w.Providers {
 		if p.Channel == lane.Channel() {
 			s.gates = append(s.gates, w.gates[p.Name])
+			s.dry = append(s.dry, drought{})
 		}
 	}
 	return s
@@ -137,29 +138,8 @@ func (s *sender) free(now time.Time) (n int, again time.Time) {
 	if n = min(n, paced); n <= 0 || len(s.gates) == 0 {
 		return max(0, n), next
 	}
-	healthy, probing, again := s.survey(now)
-	if healthy == math.MaxInt { // no provider is healthy: the probes of the others decide
-		return min(n, probing), again
-	}
-	return min(n, healthy), again
-}
-
-// survey is how many permits the scarcest healthy provider has, since it is not known yet whom
-// the next deliveries are for, and how many the ailing ones have together.
-func (s *sender) survey(now time.Time) (healthy, probing int, again time.Time) {
-	healthy = math.MaxInt
-	for _, g := range s.gates {
-		n, next := g.free(s.lane.Priority(), now)
-		if n == 0 && !next.IsZero() && (again.IsZero() || next.Before(again)) {
-			again = next
-		}
-		if g.healthy(now) {
-			healthy = min(healthy, n)
-			continue
-		}
-		probing += n
-	}
-	return healthy, probing, again
+	permits, again := s.survey(now)
+	return min(n, permits), again
 }
 
 func (s *sender) wake() {
@@ -191,18 +171,4 @@ func (s *sender) sleep(ctx context.Context, d time.Duration) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
-}
-
-// shut reports whether the breakers of all providers of the lane are open, and until when.
-func (s *sender) shut(now time.Time) (shut bool, until time.Time) {
-	for _, g := range s.gates {
-		closed, next, _ := g.shut(now)
-		if !closed {
-			return false, time.Time{}
-		}
-		if until.IsZero() || next.Before(until) {
-			until = next
-		}
-	}
-	return len(s.gates) > 0, until
 }

@@ -53,6 +53,7 @@ type Breaker struct {
 	Failures int           `yaml:"failures"`
 	Window   time.Duration `yaml:"window"`
 	OpenFor  time.Duration `yaml:"open_for"`
+	Slow     float64       `yaml:"slow"` // part of its time-out from which a call counts as a failure; 0: none does
 }
 
 // A Provider is a configured provider with what is known of it.
@@ -140,7 +141,7 @@ func Start(ctx context.Context, s Settings) (*Workers, error) {
 
 func (w *Workers) build() {
 	for _, p := range w.Providers {
-		w.gates[p.Name] = newGate(p, w.Config.Breaker, time.Now(), func() { w.poke(p.Channel) })
+		w.gates[p.Name] = w.newGate(p, time.Now())
 	}
 	for _, lane := range w.Lanes.Names() {
 		w.senders[lane] = newSender(w, lane)

@@ -33,6 +33,8 @@ type Metrics struct {
 	DueRows          *prometheus.GaugeVec     // lane
 	DrainPerSecond   *prometheus.GaugeVec     // lane
 	BreakerState     *prometheus.GaugeVec     // provider
+	BreakerTrips     *prometheus.CounterVec   // provider
+	ProviderPaused   *prometheus.GaugeVec     // provider
 }
 
 // A Provider is what the metrics must know of a configured provider.
@@ -73,6 +75,8 @@ func NewMetrics(version string, providers []Provider, lanes []string) *Metrics {
 		DueRows:          gauge("due_rows", "Deliveries that are due and not yet in their lane.", "lane"),
 		DrainPerSecond:   gauge("drain_per_second", "Deliveries finished a second, over the last minute.", "lane"),
 		BreakerState:     gauge("breaker_state", "State of the provider's breaker: 0 closed, 1 half-open, 2 open.", "provider"),
+		BreakerTrips:     counter("breaker_trips_total", "How often a provider was left alone after failures.", "provider"),
+		ProviderPaused:   gauge("provider_paused", "1 while a provider is left alone because it asked for it.", "provider"),
 	}
 	r.MustRegister(m.Accept, m.AttemptSeconds)
 	build := gauge("build_info", "1, with the version of this binary.", "version")
@@ -93,6 +97,8 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 		m.AttemptsUnknown.WithLabelValues(p.Name)
 		m.AddressesRetired.WithLabelValues(p.Name)
 		m.BreakerState.WithLabelValues(p.Name)
+		m.BreakerTrips.WithLabelValues(p.Name)
+		m.ProviderPaused.WithLabelValues(p.Name)
 		m.AttemptSeconds.WithLabelValues(p.Name)
 		m.Attempts.WithLabelValues(p.Channel, p.Name, "ok")
 		for _, s := range []string{"sent", "delivered", "bounced", "failed", "expired", "cancelled", "suppressed", "dead", "unknown"} {
