@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -21,8 +22,9 @@ const (
 func (d *dispatcher) sweep(ctx context.Context, now time.Time) {
 	d.expire(ctx)
 	d.closeLeases(ctx)
+	answers := true // one question that the broker does not answer is enough
 	for _, s := range d.w.senders {
-		d.findLost(ctx, s)
+		answers = answers && d.findLost(ctx, s)
 		d.feed(ctx, s)
 	}
 	d.gauge(ctx, now)
@@ -42,28 +44,30 @@ func (d *dispatcher) expire(ctx context.Context) {
 	}
 }
 
-// findLost parks the deliveries that are queued in the log and in the lane no more.
-func (d *dispatcher) findLost(ctx context.Context, s *sender) {
+// findLost parks the deliveries that are queued in the log and in the lane no more. It reports
+// whether the broker answers.
+func (d *dispatcher) findLost(ctx context.Context, s *sender) bool {
 	if s.paused.Load() {
-		return // nothing is handed out, so nothing can be told
+		return true // nothing is handed out, so nothing can be told
 	}
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	depth, err := d.w.Lanes.Depth(ctx, s.lane)
 	if err != nil {
 		d.trouble(ctx, "measure lane "+string(s.lane), err)
-		return
+		return !errors.Is(err, lanes.ErrUnavailable)
 	}
 	empty, horizon, wait := depth == lanes.Depth{}, now, s.claimWait()
 	if !empty {
 		if horizon, err = d.w.Lanes.Horizon(ctx, s.lane, now); err != nil {
 			d.trouble(ctx, "see the horizon of "+string(s.lane), err)
-			return
+			return !errors.Is(err, lanes.ErrUnavailable)
 		}
 	}
 	d.sights[s.lane].see(now, horizon, wait)
 	if before, ok := d.sights[s.lane].lost(now, wait, time.Duration(d.w.skew.Load()), empty); ok {
 		d.takeBack(ctx, s, before, now)
 	}
+	return true
 }
 
 // takeBack parks what was queued before an instant and is lost.

@@ -35,6 +35,8 @@ type Settings struct {
 	Transport func(http.RoundTripper) http.RoundTripper                            // wraps every provider's transport; nil: not at all
 	Connector store.Wrap                                                           // wraps the database's connections; nil: not at all
 	Broker    func(net.Conn) net.Conn                                              // wraps connections to the broker; nil: not at all
+	// DialBroker is how an external broker is reached; nil: the network.
+	DialBroker func(network, address string) (net.Conn, error)
 }
 
 // An App is the running service.
@@ -104,7 +106,11 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.push("providers", func(context.Context) error { return closeProviders(providers) })
 
-	a.Lanes, err = lanes.Open(ctx, lanes.Settings{URL: string(cfg.NATSURL), Dir: lanesDir(cfg), Lanes: laneSpecs(cfg), Log: s.Log, Conn: s.Broker})
+	broker, err := laneSettings(cfg, s)
+	if err != nil {
+		return nil, err
+	}
+	a.Lanes, err = lanes.Open(ctx, broker)
 	if err != nil {
 		return nil, fmt.Errorf("open the lanes: %w", err)
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"tidings"
@@ -15,6 +16,20 @@ func laneNames() []tidings.Lane {
 		names = append(names, tidings.LaneOf(c, tidings.Urgent), tidings.LaneOf(c, tidings.Bulk))
 	}
 	return names
+}
+
+// laneSettings say where the broker is and who we are there.
+func laneSettings(cfg config.Config, s Settings) (lanes.Settings, error) {
+	set := lanes.Settings{URL: string(cfg.NATSURL), Dir: lanesDir(cfg), Lanes: laneSpecs(cfg), Log: s.Log,
+		Credentials: string(cfg.NATSCredentials), Replicas: cfg.NATSReplicas, Conn: s.Broker, Dial: s.DialBroker}
+	trust, err := rootsOf(cfg.NATSCAFile)
+	if err != nil {
+		return set, fmt.Errorf("nats_%w", err)
+	}
+	if trust != nil {
+		set.Roots = trust.RootCAs
+	}
+	return set, nil
 }
 
 func laneSpecs(cfg config.Config) []lanes.Spec {

@@ -39,6 +39,8 @@ type world struct {
 	ledger *safeBuffer
 	config string
 	edit   func(*config.Config)
+	broker *testkit.Broker // nil: embedded
+	clocks bool            // the database's clock is that of the bubble
 
 	app *app.App
 	api *client.Client
@@ -62,7 +64,13 @@ const serviceAddress = "service:80"
 // newWorld starts the simulators and the service; databaseURL empty is SQLite.
 func newWorld(t *testing.T, databaseURL string, edit func(*config.Config)) *world {
 	t.Helper()
-	w := &world{t: t, net: testkit.NewNetwork(), ledger: &safeBuffer{}, edit: edit}
+	return newWorldBeside(t, nil, databaseURL, edit)
+}
+
+// newWorldBeside has an external broker, which edit must name.
+func newWorldBeside(t *testing.T, broker *testkit.Broker, databaseURL string, edit func(*config.Config)) *world {
+	t.Helper()
+	w := &world{t: t, broker: broker, clocks: databaseURL == "", net: testkit.NewNetwork(), ledger: &safeBuffer{}, edit: edit}
 	dir := t.TempDir()
 	var err error
 	w.sim, err = simulator.Start(simulator.Settings{
@@ -102,6 +110,7 @@ func (w *world) start() {
 	}
 	w.app, err = app.New(context.Background(), cfg, app.Settings{
 		Version: "test", Log: slog.New(slog.DiscardHandler), Vendors: all.Vendors(), Listen: w.net.Listen, Dial: w.net.Dial,
+		DialBroker: func(network, address string) (net.Conn, error) { return w.broker.Dial(network, address) },
 	})
 	if err != nil {
 		w.t.Fatal(err)

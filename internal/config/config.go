@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -28,6 +30,9 @@ type Config struct {
 	DataDir         string             `yaml:"data_dir"`
 	DatabaseURL     channels.Secret    `yaml:"database_url"`
 	NATSURL         channels.Secret    `yaml:"nats_url"`
+	NATSCredentials channels.Secret    `yaml:"nats_credentials"` // content of a credentials file: a JWT and its seed
+	NATSCAFile      string             `yaml:"nats_ca_file"`     // PEM of the roots to trust for it
+	NATSReplicas    int                `yaml:"nats_replicas"`    // of each stream
 	Roles           []string           `yaml:"roles"`
 	Catalog         string             `yaml:"catalog"`
 	SecretFile      string             `yaml:"secret_file"`
@@ -85,7 +90,7 @@ type Common struct {
 func Default(dir string) Config {
 	return Config{
 		Listen: "127.0.0.1:8080", DataDir: filepath.Join(dir, "data"), SecretFile: filepath.Join(dir, "data", "secret"),
-		Roles: []string{"api", "worker"}, ShutdownTimeout: 30 * time.Second,
+		Roles: []string{"api", "worker"}, ShutdownTimeout: 30 * time.Second, NATSReplicas: 1,
 		Workers: workers.DefaultConfig(), Defaults: Defaults{Timezone: "UTC"},
 	}
 }
@@ -129,6 +134,9 @@ func (c *Config) Validate() error {
 	if c.DatabaseURL == "" && !(c.HasRole("api") && c.HasRole("worker")) {
 		return errors.New("roles: SQLite serves api and worker in one process; set database_url to split them")
 	}
+	if err := c.validateBroker(); err != nil {
+		return err
+	}
 	if c.ShutdownTimeout <= 0 {
 		return errors.New("shutdown_timeout: must be above 0")
 	}
@@ -139,6 +147,29 @@ func (c *Config) Validate() error {
 		return err
 	}
 	return c.Workers.Validate()
+}
+
+// maxReplicas is how many copies of a stream JetStream keeps at most.
+const maxReplicas = 5
+
+// validateBroker must not quote the URL, which may hold a password.
+func (c *Config) validateBroker() error {
+	if c.NATSURL == "" {
+		if c.NATSCredentials != "" || c.NATSCAFile != "" || c.NATSReplicas != 1 {
+			return errors.New("nats_url: the embedded broker has no credentials, CA or replicas; name a server, or leave these out")
+		}
+		return nil
+	}
+	for part := range strings.SplitSeq(string(c.NATSURL), ",") {
+		u, err := url.Parse(strings.TrimSpace(part))
+		if err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
+			return errors.New("nats_url: each URL must read like nats://host:4222 or tls://host:4222")
+		}
+	}
+	if c.NATSReplicas < 1 || c.NATSReplicas > maxReplicas {
+		return fmt.Errorf("nats_replicas: must be 1 to %d; 3 is common", maxReplicas)
+	}
+	return nil
 }
 
 func (c *Config) validateProviders() error {

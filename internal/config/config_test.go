@@ -154,6 +154,9 @@ func TestLoadRefuses(t *testing.T) {
 		"a provider slower than the broker":      {"providers: [{name: a, type: text, token: t, timeout: 30s}]\n", "must be below ack_wait"},
 		"an ack wait longer than the lease":      {"lanes: {sms: {ack_wait: 61s}}\n", "must be below delivery.lease"},
 		"a lane that is not there":               {"lanes: {smoke: {workers: 1}}\n", "neither a channel nor a lane"},
+		"a broker's URL of another kind":         {"nats_url: 'http://canary@nats.example.test'\n", "nats_url: each URL must read like"},
+		"credentials for the embedded broker":    {"nats_credentials: x\n", "the embedded broker has no credentials"},
+		"more replicas than there can be":        {"nats_url: 'nats://nats.example.test'\nnats_replicas: 7\n", "must be 1 to 5"},
 		"a time zone by offset":                  {"defaults: {timezone: UTC+3}\n", "not an IANA time zone"},
 		"a secret from a variable that is unset": {"database_url: 'env:TIDINGS_NOT_SET'\n", "TIDINGS_NOT_SET is not set"},
 	} {

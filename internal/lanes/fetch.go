@@ -23,6 +23,10 @@ func (l *Lanes) Fetch(ctx context.Context, name tidings.Lane, max int) ([]*Entry
 		return nil, err
 	}
 	for ctx.Err() == nil {
+		if !l.conn.IsConnected() { // the connection says so itself, once
+			l.pause(ctx)
+			continue
+		}
 		entries, err := l.fetch(ctx, lane, max)
 		switch {
 		case len(entries) > 0:
@@ -38,6 +42,16 @@ func (l *Lanes) Fetch(ctx context.Context, name tidings.Lane, max int) ([]*Entry
 		}
 	}
 	return nil, nil
+}
+
+// awayPoll is how often it is looked whether the broker is back.
+const awayPoll = 100 * time.Millisecond
+
+func (l *Lanes) pause(ctx context.Context) {
+	select {
+	case <-time.After(awayPoll):
+	case <-ctx.Done():
+	}
 }
 
 // fetch takes what is there; when that is nothing it waits for one.

@@ -34,6 +34,8 @@ func (l *Lanes) Horizon(ctx context.Context, name tidings.Lane, now time.Time) (
 	if err != nil {
 		return time.Time{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
 	msg, err := lane.stream.GetMsg(ctx, info.Delivered.Stream+1, jetstream.WithGetMsgSubject(lane.subject()))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
@@ -54,6 +56,8 @@ func (l *Lanes) info(ctx context.Context, name tidings.Lane) (*lane, *jetstream.
 	if err != nil {
 		return nil, nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
 	info, err := lane.consumer.Info(ctx)
 	if gone(err) && l.conn.IsConnected() {
 		if err := l.mend(ctx, lane); err != nil {
@@ -67,25 +71,24 @@ func (l *Lanes) info(ctx context.Context, name tidings.Lane) (*lane, *jetstream.
 	return lane, info, nil
 }
 
-// Room is about how many more deliveries a lane takes now; 0 while it is closed to direct
-// publishing. It costs no round trip: it is the last count, less what was published and with
+// Room is about how many more deliveries a lane takes now; 0 while the broker is away, and while
+// it is closed to direct publishing. It costs no round trip: it is the last count, less what was published and with
 // what was handed out since.
 func (l *Lanes) Room(name tidings.Lane) int {
-	if lane := l.lanes[name]; lane != nil && !lane.closed.Load() {
-		return lane.space()
+	if lane := l.lanes[name]; lane != nil && lane.closed.Load() {
+		return 0
 	}
-	return 0
+	return l.Space(name)
 }
 
 // Space is Room for the dispatcher, who alone publishes to a closed lane.
 func (l *Lanes) Space(name tidings.Lane) int {
-	if lane := l.lanes[name]; lane != nil {
-		return lane.space()
+	lane := l.lanes[name]
+	if lane == nil || !l.conn.IsConnected() {
+		return 0
 	}
-	return 0
+	return max(0, min(int(lane.room.Load()), lane.MaxIDs))
 }
-
-func (l *lane) space() int { return max(0, min(int(l.room.Load()), l.MaxIDs)) }
 
 // CloseLane closes a lane to direct publishing, or opens it again.
 func (l *Lanes) CloseLane(name tidings.Lane, closed bool) {

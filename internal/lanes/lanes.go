@@ -7,6 +7,7 @@ package lanes
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,10 +33,17 @@ var (
 
 // Settings say where the broker is and which lanes there are.
 type Settings struct {
-	URL   string // nats://…; empty: an embedded server that keeps its files in Dir
+	URL   string // nats://…, several with commas between; empty: an embedded server that keeps its files in Dir
 	Dir   string
 	Lanes []Spec
 	Log   *slog.Logger
+
+	// What follows is for an external broker only.
+	Credentials string                                          // the content of a credentials file; empty: none, or as the URL says
+	Roots       *x509.CertPool                                  // whom to trust; nil: whom the system trusts
+	Replicas    int                                             // of each stream; 0: one
+	Dial        func(network, address string) (net.Conn, error) // how it is reached; nil: the network
+
 	// Conn wraps every connection to the broker, to put faults between; nil: nothing between.
 	Conn func(net.Conn) net.Conn
 }

@@ -43,9 +43,9 @@ func (l *Lanes) hold(ctx context.Context, lane *lane) error {
 func (l *lane) release() { <-l.mending }
 
 func (l *Lanes) make(ctx context.Context, lane *lane) error {
-	stream, err := l.js.CreateOrUpdateStream(ctx, streamConfig(lane))
+	stream, err := l.js.CreateOrUpdateStream(ctx, streamConfig(lane, l.settings.Replicas))
 	if err != nil {
-		return fmt.Errorf("make lane %s: %w", lane.Lane, unavailable(err))
+		return fmt.Errorf("make lane %s: %w", lane.Lane, advised(unavailable(err)))
 	}
 	consumer, err := stream.CreateOrUpdateConsumer(ctx, consumerConfig(lane))
 	if err != nil {
@@ -57,7 +57,7 @@ func (l *Lanes) make(ctx context.Context, lane *lane) error {
 	return nil
 }
 
-func streamConfig(l *lane) jetstream.StreamConfig {
+func streamConfig(l *lane, replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        l.streamName(),
 		Description: "deliveries waiting to be sent; can be rebuilt from the log",
@@ -65,6 +65,7 @@ func streamConfig(l *lane) jetstream.StreamConfig {
 		Retention:   jetstream.WorkQueuePolicy,
 		Storage:     jetstream.FileStorage,
 		Discard:     jetstream.DiscardNew,
+		Replicas:    max(1, replicas),
 		MaxMsgs:     int64(l.MaxIDs),
 		MaxBytes:    int64(l.MaxIDs) * bytesAnID,
 	}
