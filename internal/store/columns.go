@@ -7,11 +7,16 @@ import (
 )
 
 // The columns that several statements read, in the order in which the functions beside them
-// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d.
+// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}} is a condition.
 const (
 	notificationColumns = "n.id, n.app, n.test, n.type, n.user_id, n.category, n.catalog_version, n.collapse_key, n.sensitive, " +
 		"n.data, n.accepted_at, n.expires_at, n.cancelled_at"
 	deliveryColumns = "d.ntf, d.n, d.lane, d.address_id, d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.queued_at, d.finished_at"
+	// deadCondition selects dead deliveries d, of notifications n, by the members of a DeadFilter from $3 on.
+	deadCondition = "d.status = 'dead' AND ($3 = '' OR d.lane LIKE $3 || '.%') AND ($4 = '' OR d.lane = $4) AND ($5 = '' OR d.reason = $5)" +
+		" AND ($6 = '' OR n.app = $6) AND ($7 = '' OR n.type = $7) AND ($8 = '' OR n.user_id = $8)" +
+		" AND ($9 = '' OR EXISTS (SELECT 1 FROM attempts o WHERE o.ntf = d.ntf AND o.n = d.n AND o.provider = $9))" +
+		" AND d.finished_at >= $10 AND d.finished_at < $11"
 )
 
 // lanes is every lane, quoted: with it the statements over all lanes can use the index of live

@@ -46,7 +46,7 @@ const (
 
 // words joins the words of a dialect with those that both engines share.
 func words(differing ...string) *strings.Replacer {
-	return strings.NewReplacer(append(differing, "{{notification}}", notificationColumns, "{{delivery}}", deliveryColumns, "{{lanes}}", lanes())...)
+	return strings.NewReplacer(append(differing, "{{notification}}", notificationColumns, "{{delivery}}", deliveryColumns, "{{dead}}", deadCondition, "{{lanes}}", lanes())...)
 }
 
 func sqliteDialect() *dialect {

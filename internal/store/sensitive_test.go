@@ -46,6 +46,18 @@ func TestSensitiveDataGoesWhenNothingNeedsIt(t *testing.T) {
 			_, err := w.s.Expire(w.Context(), now.Add(25*time.Hour), 1000)
 			w.must(err)
 		}, true},
+		{"one needs a person, who may try it again", func(w *world, ids []tidings.DeliveryID) {
+			c := w.claim(now, ids...)
+			w.record(result(c[0], tidings.OK, tidings.Sent, now), result(c[1], tidings.Transient, tidings.Dead, now))
+			_, err := w.s.Expire(w.Context(), now.Add(23*time.Hour), 1000)
+			w.must(err)
+		}, false},
+		{"one needs a person, and it is too late", func(w *world, ids []tidings.DeliveryID) {
+			c := w.claim(now, ids...)
+			w.record(result(c[0], tidings.OK, tidings.Sent, now), result(c[1], tidings.Transient, tidings.Dead, now))
+			_, err := w.s.Expire(w.Context(), now.Add(24*time.Hour), 1000)
+			w.must(err)
+		}, true},
 		{"the check ends it", func(w *world, ids []tidings.DeliveryID) {
 			_, err := w.s.Claim(w.Context(), store.Normal, store.ClaimRequest{Lane: bulk, IDs: ids, Now: now, Lease: time.Minute,
 				Check: func(*store.Claimed) (tidings.Status, tidings.Reason, time.Time) {

@@ -120,7 +120,7 @@ func (s standing) afterLate(r *Result, e evidence, now time.Time) standing {
 
 // afterNews is the standing after receipts, or after an answer that came late. What was accepted
 // or arrived is so in any status. A refusal ends what is live only if it is of the newest
-// attempt, and changes no end that the providers had no part in.
+// attempt and no redrive came after it, and changes no end that the providers had no part in.
 func (s standing) afterNews(e evidence, now time.Time) standing {
 	end, why := tidings.Fold(e.attempts, e.receipts)
 	switch {
@@ -128,8 +128,8 @@ func (s standing) afterNews(e evidence, now time.Time) standing {
 		return s
 	case positive(end):
 		return s.move(end, why, time.Time{}, now)
-	case s.live() && !e.refused(s.claimNo):
-		return s
+	case s.live() && (!e.refused(s.claimNo) || s.reason == tidings.ReasonRedriven):
+		return s // a redrive is newer than the newest claim
 	}
 	switch s.status {
 	case tidings.Cancelled, tidings.Expired, tidings.Dead, tidings.Suppressed:

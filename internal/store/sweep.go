@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tidings"
@@ -48,7 +50,7 @@ func (t *tx) tidy(now time.Time) error {
 		return err
 	}
 	var left []tidings.NotificationID
-	err := t.query("erase_left", []any{int64(tidyLimit)}, func(r row) error {
+	err := t.query("erase_left", []any{int64(tidyLimit), now.UnixMicro()}, func(r row) error {
 		var ntf tidings.NotificationID
 		err := r.Scan(into(&ntf))
 		left = append(left, ntf)
@@ -57,7 +59,8 @@ func (t *tx) tidy(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := t.eraseData(left); err != nil {
+	slices.SortFunc(left, func(a, b tidings.NotificationID) int { return bytes.Compare(a[:], b[:]) })
+	if err := t.each("erase_late", len(left), func(i int) []any { return []any{left[i][:], now.UnixMicro()} }, nil); err != nil {
 		return err
 	}
 	return t.rematch()

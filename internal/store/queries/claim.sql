@@ -26,8 +26,8 @@ WHERE ntf = $1 AND n = $2 AND status = 'queued';
 UPDATE deliveries SET status = $3, reason = $4, due_at = $5, finished_at = $6
 WHERE ntf = $1 AND n = $2 AND status = 'queued';
 
--- Sensitive data goes when nothing can need it any more.
+-- Sensitive data goes when nothing can need it any more. A person may try a dead delivery again.
 -- name: erase_data
 UPDATE notifications SET data = '' WHERE id = $1 AND sensitive = 1 AND data <> ''
-AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND d.due_at IS NOT NULL)
+AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND (d.due_at IS NOT NULL OR d.status = 'dead'))
 AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting');

@@ -83,9 +83,15 @@ SELECT MIN(until) FROM holds WHERE state = 'waiting';
 
 -- name: erase_left
 SELECT n.id FROM notifications n WHERE n.sensitive = 1 AND n.data <> ''
-AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = n.id AND d.due_at IS NOT NULL)
+AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = n.id AND (d.due_at IS NOT NULL OR d.status = 'dead' AND d.expires_at > $2))
 AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND h.state = 'waiting')
 LIMIT $1;
+
+-- One of those; what is dead and expired is of no more use to anybody.
+-- name: erase_late
+UPDATE notifications SET data = '' WHERE id = $1
+AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND (d.due_at IS NOT NULL OR d.status = 'dead' AND d.expires_at > $2))
+AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting');
 
 -- name: dedupe_purge
 DELETE FROM dedupe_keys WHERE (app, test, key) IN

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"tidings"
+)
+
+// A Redrive asks for deliveries that came to a bad end to be tried again.
+type Redrive struct {
+	IDs  []tidings.DeliveryID
+	From tidings.Status // Dead, Failed or Unknown: those that ended otherwise, or live, stay as they are
+	Now  time.Time
+	// Rate is how many of them are due in a second; 0: all at once.
+	Rate float64
+	// Ahead is how many were put on their way before these, at that rate, from the same Now.
+	Ahead int
+}
+
+// Redriven is what a Redrive came to. What is in none of the numbers did not end as From.
+type Redriven struct {
+	Parked    int       // to be tried again
+	Expired   int       // of no more use
+	Cancelled int       // called off meanwhile
+	Last      time.Time // when the last of them is due; zero: none is
+}
+
+// Redrive parks deliveries for another try with all of their tries and providers, in the order of
+// their keys. Whether they may still be sent is decided anew when they are claimed. Done twice at
+// once, it moves each delivery once.
+func (s *Store) Redrive(ctx context.Context, r Redrive) (Redriven, error) {
+	r.IDs = slices.Clone(r.IDs)
+	slices.SortFunc(r.IDs, compareIDs)
+	r.IDs = slices.Compact(r.IDs)
+	var out Redriven
+	err := s.write(ctx, Background, func(t *tx) error {
+		q := redriving{tx: t, Redrive: r}
+		err := q.run()
+		out = q.done
+		return err
+	})
+	if err != nil {
+		return Redriven{}, fmt.Errorf("redrive: %w", err)
+	}
+	return out, nil
+}
+
+// redriving is one run of the transaction that redrives.
+type redriving struct {
+	*tx
+	Redrive
+	done  Redriven
+	moved []tidings.DeliveryID
+	next  []standing
+	ended []tidings.NotificationID // whose sensitive data may be needed no more
+}
+
+func (q *redriving) run() error {
+	key := func(i int) []any { return keyArgs(q.IDs[i]) }
+	if err := q.lock("delivery_lock", len(q.IDs), key); err != nil {
+		return err
+	}
+	if err := q.each("settle_facts", len(q.IDs), key, q.decide); err != nil {
+		return err
+	}
+	err := q.each("delivery_settle", len(q.moved), func(i int) []any { return settleArgs(q.moved[i], q.next[i]) }, nil)
+	if err != nil {
+		return err
+	}
+	err = q.each("timeline_add", len(q.moved), func(i int) []any {
+		ntf := tidings.NotificationOf(q.moved[i])
+		return []any{ntf[:], q.Now.UnixMicro(), "redriven", int64(tidings.OrdinalOf(q.moved[i])), "an operator asked for another try"}
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return q.eraseData(q.ended)
+}
+
+// decide reads one delivery and says what becomes of it.
+func (q *redriving) decide(i int, r row) error {
+	f, sensitive, err := scanStanding(r)
+	if err != nil || f.status != q.From || f.live() {
+		return err
+	}
+	after := f.redriven(q.due(), q.Now)
+	switch after.status {
+	case tidings.Parked:
+		q.done.Parked++
+		q.done.Last = after.dueAt
+	case tidings.Expired:
+		q.done.Expired++
+	default:
+		q.done.Cancelled++
+	}
+	q.moved, q.next = append(q.moved, q.IDs[i]), append(q.next, after)
+	if sensitive && !after.live() {
+		q.ended = append(q.ended, tidings.NotificationOf(q.IDs[i]))
+	}
+	return nil
+}
+
+// due is when the next of them enters its lane.
+func (q *redriving) due() time.Time {
+	if q.Rate <= 0 {
+		return q.Now
+	}
+	return q.Now.Add(time.Duration(float64(q.Ahead+q.done.Parked) / q.Rate * float64(time.Second)))
+}
+
+// redriven is the standing of an ended delivery that is to be tried again, as often and with the
+// same providers as a new one. Its claims count on, so that news of older ones stays news of older ones.
+func (s standing) redriven(due, now time.Time) standing {
+	s.tries, s.tried, s.finishedAt = 0, "", time.Time{}
+	if !now.Before(s.expiresAt) {
+		return s.move(tidings.Expired, tidings.ReasonExpired, time.Time{}, now)
+	}
+	return s.move(tidings.Parked, tidings.ReasonRedriven, due, now)
+}
