@@ -32,6 +32,9 @@ type Settings struct {
 	// LanesChanged tells the workers of this process that something was set for a lane; nil
 	// without workers. Those of others find out within a second.
 	LanesChanged func(ctx context.Context)
+	// Wake tells the workers of this process that something is due at that time; nil without workers.
+	// Those of others find out in their next sweep.
+	Wake func(at time.Time)
 	// Ready says what keeps this process from accepting and storing: in words for whoever asks,
 	// and as the error for the log; nil: nothing does.
 	Ready     func(ctx context.Context) (about string, err error)

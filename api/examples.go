@@ -36,6 +36,13 @@ const (
   "version": 7
 }`
 	laneExample    = `{"rate_per_second": 50}`
+	redriveExample = `{
+  "channel": "sms",
+  "reason": "retries_spent",
+  "since": "2026-12-01T08:00:00Z",
+  "rate_per_second": 20,
+  "dry_run": true
+}`
 	catalogExample = `{
   "files": {
     "catalog.yaml": "default_locale: en\ncategories: {orders: {kind: transactional}}\nevents: {order.shipped: {category: orders, channels: [sms]}}\n",

@@ -1,24 +1,14 @@
 package api
 
 import (
-	"fmt"
 	"log/slog"
 	"net/url"
-	"slices"
-	"strconv"
-	"time"
 
 	"tidings"
 	"tidings/api/problem"
 	"tidings/api/trail"
 	"tidings/api/wire"
 	"tidings/internal/store"
-)
-
-// How long pages are.
-const (
-	pageLimit    = 50
-	maxPageLimit = 200
 )
 
 var listParameters = []parameter{
@@ -106,24 +96,18 @@ func (s *service) listNotifications(c *call) (*answer, error) {
 // filter reads the query of a list.
 func filter(q url.Values) (store.Filter, error) {
 	f := store.Filter{
-		App: q.Get("app"), UserID: q.Get("user_id"), Type: q.Get("event"), DedupeKey: q.Get("dedupe_key"), Limit: pageLimit,
+		App: q.Get("app"), UserID: q.Get("user_id"), Type: q.Get("event"), DedupeKey: q.Get("dedupe_key"),
 		Status: tidings.NotificationStatus(q.Get("status")), Channel: tidings.Channel(q.Get("channel")), Reason: tidings.Reason(q.Get("reason")),
 	}
 	if err := closedLists(q, f); err != nil {
 		return f, err
 	}
 	var err error
-	if f.Since, err = instant(q, "since"); err != nil {
+	if f.Since, f.Until, err = sinceUntil(q); err != nil {
 		return f, err
 	}
-	if f.Until, err = instant(q, "until"); err != nil {
+	if f.Limit, err = limitOf(q); err != nil {
 		return f, err
-	}
-	if q.Has("limit") {
-		f.Limit, err = strconv.Atoi(q.Get("limit"))
-		if err != nil || f.Limit < 1 || f.Limit > maxPageLimit {
-			return f, invalid("/limit", fmt.Sprintf("must be a whole number from 1 to %d", maxPageLimit))
-		}
 	}
 	if q.Has("cursor") {
 		if f.Before, err = tidings.ParseNotificationID(q.Get("cursor")); err != nil {
@@ -135,33 +119,16 @@ func filter(q url.Values) (store.Filter, error) {
 
 // closedLists refuses values that are on none of the closed lists.
 func closedLists(q url.Values, f store.Filter) error {
-	for _, name := range []string{"user_id", "app", "event"} {
-		if q.Has(name) && !wire.IsName(q.Get(name)) {
-			return invalid(pointer(name), "must be 1 to 128 characters of A-Z, a-z, 0-9 and . _ : @ -")
-		}
+	if err := names(q, "user_id", "app", "event"); err != nil {
+		return err
 	}
-	switch {
-	case q.Has("dedupe_key") && !wire.IsKey(f.DedupeKey):
+	if q.Has("dedupe_key") && !wire.IsKey(f.DedupeKey) {
 		return invalid("/dedupe_key", "must be 1 to 255 bytes of UTF-8 without NUL")
-	case q.Has("status") && !slices.Contains(tidings.NotificationStatuses(), f.Status):
-		return invalid("/status", fmt.Sprintf("must be one of %v", tidings.NotificationStatuses()))
-	case q.Has("channel") && !slices.Contains(tidings.Channels(), f.Channel):
-		return invalid("/channel", fmt.Sprintf("must be one of %v", tidings.Channels()))
-	case q.Has("reason") && !slices.Contains(tidings.Reasons(), f.Reason):
-		return invalid("/reason", fmt.Sprintf("must be one of %v", tidings.Reasons()))
 	}
-	return nil
-}
-
-func instant(q url.Values, name string) (time.Time, error) {
-	if !q.Has(name) {
-		return time.Time{}, nil
+	if err := oneOf(q, "status", tidings.NotificationStatuses()); err != nil {
+		return err
 	}
-	t, ok := wire.ParseTime(q.Get(name))
-	if !ok {
-		return t, invalid(pointer(name), "must be a time since 1970 as in RFC 3339, such as 2026-12-01T08:00:00Z")
-	}
-	return t, nil
+	return channelAndReason(q)
 }
 
 // listed is a list that is never null.

@@ -170,6 +170,21 @@ func (s *service) operatorRoutes() []route {
 			errors: []problem.Code{problem.NotFound},
 			serve:  s.resumeLane,
 		},
+		{
+			method: http.MethodGet, pattern: "/v1/dead-letters", scope: scopeOperate, summary: "List dead letters",
+			about: "Deliveries that need a person, of all apps: those accepted last first.",
+			query: deadParameters,
+			gives: []reply{{status: http.StatusOK, about: "A page.", body: wire.DeadLetters{}}},
+			serve: s.listDead,
+		},
+		{
+			method: http.MethodPost, pattern: "/v1/dead-letters/redrive", scope: scopeOperate, summary: "Try dead letters again",
+			about: "Takes what is dead at that moment and all members of the body select; {} selects everything. Each has all of its tries and providers again, and " +
+				"is decided on anew when its time comes: consent, expiry, cancels. Sent twice at once, it moves each of them once; sent again after they have died again, it tries them again.",
+			takes: takes[wire.Redrive](redriveExample),
+			gives: []reply{{status: http.StatusOK, about: "What became of them, or would become in a dry run.", body: wire.Redriven{}}},
+			serve: s.redrive,
+		},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"tidings"
 	"tidings/api/wire"
@@ -34,5 +35,20 @@ func (c *Client) Cancel(ctx context.Context, id tidings.NotificationID) (wire.Ca
 func (c *Client) Register(ctx context.Context, user string, a wire.NewAddress) (wire.Address, error) {
 	var out wire.Address
 	err := c.Do(ctx, http.MethodPost, "/v1/users/"+url.PathEscape(user)+"/addresses", a, &out)
+	return out, err
+}
+
+// DeadLetters is a page of the deliveries that need a person; the query has the parameters of
+// GET /v1/dead-letters.
+func (c *Client) DeadLetters(ctx context.Context, query url.Values) (wire.DeadLetters, error) {
+	var out wire.DeadLetters
+	err := c.Do(ctx, http.MethodGet, strings.TrimSuffix("/v1/dead-letters?"+query.Encode(), "?"), nil, &out)
+	return out, err
+}
+
+// Redrive tries dead letters again. Repeating it after a lost answer is safe: what it moved is dead no more.
+func (c *Client) Redrive(ctx context.Context, r wire.Redrive) (wire.Redriven, error) {
+	var out wire.Redriven
+	err := c.Do(ctx, http.MethodPost, "/v1/dead-letters/redrive", r, &out)
 	return out, err
 }

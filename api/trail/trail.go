@@ -99,3 +99,18 @@ func attempt(a *tidings.Attempt) wire.Attempt {
 		HTTPStatus: a.HTTPStatus, Code: a.Code, RetryAt: wire.At(a.RetryAt), Ref: a.Ref, Late: a.Late,
 	}
 }
+
+// DeadLetter is a dead delivery as its list shows it.
+func DeadLetter(l *store.DeadLetter) wire.DeadLetter {
+	n := &l.Notification
+	out := wire.DeadLetter{
+		ID: l.ID, NotificationID: n.ID, App: n.App, Type: n.Type, UserID: n.UserID, Category: n.Category, Test: n.Test,
+		Channel: l.Channel, Lane: l.Lane, AddressID: l.AddressID, Address: observe.Masked(l.Channel, l.Address), Status: l.Status, Reason: l.Reason,
+		QueuedAt: wire.At(l.QueuedAt), DiedAt: wire.At(l.FinishedAt), ExpiresAt: wire.At(n.ExpiresAt),
+	}
+	if l.Last.Number > 0 {
+		last := attempt(&l.Last)
+		out.LastAttempt = &last
+	}
+	return out
+}

@@ -141,7 +141,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
 			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LanesChanged: lanesChanged(a.Workers),
-			Ready: a.ready, Draining: a.draining.Load, Full: diskOf(cfg).full, PublicURL: public,
+			Wake: wake(a.Workers), Ready: a.ready, Draining: a.draining.Load, Full: diskOf(cfg).full, PublicURL: public,
 			Version: s.Version, Metrics: metrics, Log: s.Log,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -235,4 +235,11 @@ func lanesChanged(w *workers.Workers) func(context.Context) {
 		return nil
 	}
 	return w.LanesChanged
+}
+
+func wake(w *workers.Workers) func(time.Time) {
+	if w == nil {
+		return nil
+	}
+	return w.Wake
 }

@@ -62,7 +62,7 @@ var layers = []layer{
 		"the demo uses the service as everybody does: by its configuration and its API"},
 	{[]string{"internal/bench"}, []string{"", "channels", "channels/all", "channels/simulator", "internal/app", "internal/config", "internal/playground", "internal/store", "workers"}, false,
 		"what is measured is the service as it is put together, over its own API"},
-	{[]string{"cmd/tidings"}, []string{"", "api/client", "channels", "channels/all", "channels/simulator", "deploy", "templates", "internal/app", "internal/bench", "internal/config", "internal/playground", "internal/store"}, false,
+	{[]string{"cmd/tidings"}, []string{"", "api/client", "api/wire", "channels", "channels/all", "channels/simulator", "deploy", "templates", "internal/app", "internal/bench", "internal/config", "internal/playground", "internal/store"}, false,
 		"commands parse and call"},
 	{[]string{"internal/testkit", "internal/store/storetest", "internal/faults", "internal/faults/*"}, []string{"", "*", "*/*", "*/*/*"}, false,
 		"what tests share may know what it tests"},
