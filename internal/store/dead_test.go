@@ -110,7 +110,7 @@ func (w *world) selects(f store.DeadFilter, all []tidings.DeliveryID, want []int
 func TestARedriveGivesBackAllTriesAndKeepsTheClaims(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)
-		one, two := w.dead(start(), "apns", tidings.ReasonRetriesSpent), w.dead(start(), "apns", tidings.ReasonPoison)
+		one, two := w.dead(start(), "apns", tidings.ReasonRetriesSpent), w.dead(start().Add(time.Second), "apns", tidings.ReasonPoison)
 		alive := w.queued(start())
 		now := start().Add(time.Hour)
 		got := w.redrive(store.Redrive{IDs: append(ids(two, one, one), alive), Now: now, Rate: 2, Ahead: 10})
