@@ -5,6 +5,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"sync/atomic"
+	"testing"
+
+	"tidings/internal/store"
 )
 
 // ErrBroken is what every statement fails with on a broken Disk.
@@ -83,4 +86,24 @@ func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) 
 		return nil, err
 	}
 	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+}
+
+// Hasty is a SQLite log that does not wait for the disk: for histories that are too many to, and
+// that end no process.
+func Hasty(t testing.TB) store.Settings {
+	set := SQLite(t)
+	set.Connector = func(c driver.Connector) driver.Connector { return hasty{c} }
+	return set
+}
+
+type hasty struct{ driver.Connector }
+
+// Connect opens a connection that trusts the operating system to write.
+func (h hasty) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := h.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = conn.(driver.ExecerContext).ExecContext(ctx, "PRAGMA synchronous = OFF", nil)
+	return conn, err
 }
