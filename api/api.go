@@ -37,14 +37,15 @@ type Settings struct {
 	Wake func(at time.Time)
 	// Ready says what keeps this process from accepting and storing: in words for whoever asks,
 	// and as the error for the log; nil: nothing does.
-	Ready     func(ctx context.Context) (about string, err error)
-	Draining  func() bool  // true once shutdown has begun: posts answer 503
-	Full      func() error // why nothing new is stored, though what was accepted goes out; nil: it is
-	PublicURL string
-	Version   string
-	Metrics   *observe.Metrics
-	Log       *slog.Logger
-	Now       func() time.Time // nil: time.Now
+	Ready      func(ctx context.Context) (about string, err error)
+	ProbesOnly bool         // only /healthz, /readyz and /metrics answer: a process that only delivers
+	Draining   func() bool  // true once shutdown has begun: posts answer 503
+	Full       func() error // why nothing new is stored, though what was accepted goes out; nil: it is
+	PublicURL  string
+	Version    string
+	Metrics    *observe.Metrics
+	Log        *slog.Logger
+	Now        func() time.Time // nil: time.Now
 }
 
 // A Provider is a configured provider as the API knows it.

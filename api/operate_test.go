@@ -119,3 +119,13 @@ func TestWithoutRoomNothingNewIsTakenAndPeopleAreStillHeard(t *testing.T) {
 	b.full.Store(false)
 	b.call("POST", "/v1/events", shipped("u_1")).want(202, "")
 }
+
+func TestAProcessThatOnlyDeliversAnswersProbesAlone(t *testing.T) {
+	b := newBench(t, func(s *api.Settings) { s.ProbesOnly = true })
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		b.call("GET", path, "", "Authorization", "").want(200, "")
+	}
+	b.call("POST", "/v1/events", `{"type":"order.shipped","user":"u_1","data":{"order":"1","carrier":"UPS"}}`).want(404, "not_found")
+	b.call("POST", "/hooks/forger", `"ref"`, "Authorization", "").want(404, "not_found")
+	b.call("GET", "/openapi.json", "", "Authorization", "").want(404, "not_found")
+}

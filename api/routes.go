@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"tidings/api/problem"
 	"tidings/api/wire"
@@ -9,7 +10,10 @@ import (
 
 // routes is every call that the service answers. What is not here is not found.
 func (s *service) routes() []route {
-	return append(append(append(s.eventRoutes(), s.userRoutes()...), s.operatorRoutes()...), s.openRoutes()...)
+	if s.ProbesOnly {
+		return s.probeRoutes()
+	}
+	return slices.Concat(s.eventRoutes(), s.userRoutes(), s.operatorRoutes(), s.openRoutes(), s.probeRoutes())
 }
 
 func (s *service) eventRoutes() []route {
@@ -198,6 +202,22 @@ func (s *service) openRoutes() []route {
 			serve:  s.receiveHook,
 		},
 		{
+			method: http.MethodGet, pattern: "/openapi.json", summary: "Show this document",
+			gives: []reply{{status: http.StatusOK, about: "OpenAPI 3.1.", media: mediaJSON}},
+			serve: s.openapi,
+		},
+		{
+			method: http.MethodGet, pattern: "/docs", summary: "Show this document to people",
+			gives: []reply{{status: http.StatusOK, about: "A page.", media: "text/html"}},
+			serve: s.docs,
+		},
+	}
+}
+
+// probeRoutes are for who looks after the process.
+func (s *service) probeRoutes() []route {
+	return []route{
+		{
 			method: http.MethodGet, pattern: "/healthz", summary: "Tell that the process is alive",
 			gives: []reply{{status: http.StatusOK, about: "Alive.", body: wire.Health{}}},
 			serve: s.healthy,
@@ -212,16 +232,6 @@ func (s *service) openRoutes() []route {
 			method: http.MethodGet, pattern: "/metrics", summary: "Show the metrics",
 			gives: []reply{{status: http.StatusOK, about: "In the format of Prometheus.", media: "text/plain"}},
 			serve: s.metrics,
-		},
-		{
-			method: http.MethodGet, pattern: "/openapi.json", summary: "Show this document",
-			gives: []reply{{status: http.StatusOK, about: "OpenAPI 3.1.", media: mediaJSON}},
-			serve: s.openapi,
-		},
-		{
-			method: http.MethodGet, pattern: "/docs", summary: "Show this document to people",
-			gives: []reply{{status: http.StatusOK, about: "A page.", media: "text/html"}},
-			serve: s.docs,
 		},
 	}
 }

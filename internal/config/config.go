@@ -134,6 +134,9 @@ func (c *Config) Validate() error {
 	if c.DatabaseURL == "" && !(c.HasRole("api") && c.HasRole("worker")) {
 		return errors.New("roles: SQLite serves api and worker in one process; set database_url to split them")
 	}
+	if c.NATSURL == "" && !(c.HasRole("api") && c.HasRole("worker")) {
+		return errors.New("roles: an embedded broker serves the process that it is in; set nats_url to split roles")
+	}
 	if err := c.validateBroker(); err != nil {
 		return err
 	}

@@ -150,6 +150,7 @@ func TestLoadRefuses(t *testing.T) {
 		"two providers of one name":              {"providers: [{name: a, type: text, token: t}, {name: a, type: other, token: t}]\n", "two are named \"a\""},
 		"a route to another channel's provider":  {provider + "routes: {push: [{countries: ['*'], providers: [{name: a}]}]}\n", "no push provider is named \"a\""},
 		"split roles on SQLite":                  {"roles: [api]\n", "set database_url"},
+		"split roles that share no broker":       {"database_url: 'postgres://localhost'\nroles: [worker]\n", "set nats_url"},
 		"a role that is not there":               {"roles: [api, cook]\n", "neither api nor worker"},
 		"a provider slower than the broker":      {"providers: [{name: a, type: text, token: t, timeout: 30s}]\n", "must be below ack_wait"},
 		"an ack wait longer than the lease":      {"lanes: {sms: {ack_wait: 61s}}\n", "must be below delivery.lease"},

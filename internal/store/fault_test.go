@@ -115,6 +115,43 @@ func TestALostAnswerToACommitIsLookedUp(t *testing.T) {
 	}
 }
 
+// A claim that took place must be used: nobody else could send what it holds, and were it left to
+// its lease, what must not be repeated would never be sent.
+func TestAClaimWhoseCommitWasNotAnsweredIsLookedUp(t *testing.T) {
+	for why, after := range map[string]bool{"it took place": true, "it did not": false} {
+		t.Run(why, func(t *testing.T) {
+			cut := &cutter{after: after}
+			s, err := Open(t.Context(), Settings{URL: testkit.Postgres(t), Connector: func(c driver.Connector) driver.Connector {
+				cut.Connector = c
+				return cut
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			a := filler()
+			a.Deliveries = []tidings.Delivery{{Channel: tidings.Push, Lane: "push.bulk", Status: tidings.Queued, DueAt: a.Notification.AcceptedAt}}
+			accepted, err := s.Accept(t.Context(), Background, []Acceptance{a})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cut.armed.Store(true)
+			request := ClaimRequest{Lane: "push.bulk", IDs: accepted[0].Deliveries, Now: a.Notification.AcceptedAt, Lease: time.Minute}
+			got, err := s.Claim(t.Context(), Normal, request)
+			if after && (err != nil || len(got) != 1 || got[0].Delivery.ClaimNo != 1) {
+				t.Fatalf("claimed, but got %+v, %v", got, err)
+			}
+			if !after && !errors.Is(err, ErrUnavailable) {
+				t.Fatalf("not claimed, but got %+v, %v", got, err)
+			}
+			again, err := s.Claim(t.Context(), Normal, request)
+			if err != nil || len(again) != 1-len(got) {
+				t.Errorf("claimed again: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
 func TestTheLogRunsInVirtualTime(t *testing.T) {
 	dir, url := t.TempDir(), testkit.Postgres(t)
 	for name, set := range map[string]Settings{"sqlite": {Dir: dir}, "postgres": {URL: url}} {
