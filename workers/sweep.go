@@ -144,6 +144,9 @@ func (d *dispatcher) close(ctx context.Context, results []store.Result, resoluti
 }
 
 func (d *dispatcher) closed(r *store.Result, recorded store.Recorded) {
+	if recorded.Late {
+		return // it was recorded meanwhile, or another process closed it
+	}
 	d.w.Log.Warn("a claim was never recorded: its outcome is unknown", "delivery", r.Attempt.Delivery.String(),
 		"lane", r.Lane, "attempt", r.Attempt.Number, "status", recorded.Status)
 	if r.Attempt.Provider != "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"tidings"
 )
@@ -13,9 +12,6 @@ import (
 // acceptChunk is how many notifications one transaction takes, so that an urgent write never
 // waits for long; a chunk takes a few milliseconds.
 const acceptChunk = 128
-
-// commitChecks is how often Accept asks whether a commit took place whose answer was lost.
-const commitChecks = 5
 
 // Accept writes a group of notifications, in transactions of at most 128. Each Accepted stands
 // at its Acceptance's place, and its Err says that this one is not known to be written. The
@@ -71,21 +67,7 @@ func (s *Store) committed(ctx context.Context, a *accepting) bool {
 		return false
 	}
 	id := a.chunk[a.fresh[0]].Notification.ID
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), verbTimeout)
-	defer cancel()
-	for try := range commitChecks {
-		var found bool
-		err := s.read(ctx, func(t *tx) (err error) {
-			var one int64
-			found, err = t.one("notification_exists", []any{id[:]}, &one)
-			return err
-		})
-		if err == nil {
-			return found
-		}
-		time.Sleep(time.Duration(try+1) * 100 * time.Millisecond)
-	}
-	return false
+	return s.tookPlace(ctx, "notification_exists", id[:])
 }
 
 // accepting is one run of the transaction that writes a chunk.

@@ -130,7 +130,7 @@ func TestAClaimWhoseCommitWasNotAnsweredIsLookedUp(t *testing.T) {
 			}
 			defer func() { _ = s.Close() }()
 			a := filler()
-			a.Deliveries = []tidings.Delivery{{Channel: tidings.Push, Lane: "push.bulk", Status: tidings.Queued, DueAt: a.Notification.AcceptedAt}}
+			a.Deliveries = []NewDelivery{{Lane: "push.bulk", Status: tidings.Queued, DueAt: a.Notification.AcceptedAt}}
 			accepted, err := s.Accept(t.Context(), Background, []Acceptance{a})
 			if err != nil {
 				t.Fatal(err)

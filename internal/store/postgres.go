@@ -20,9 +20,6 @@ const (
 	verbRuns = 8
 )
 
-// errCommitUnknown says that the answer to a COMMIT was lost: nobody knows whether it took place.
-var errCommitUnknown = fmt.Errorf("%w: the answer to a commit was lost", ErrUnavailable)
-
 // postgresEngine is a pool of connections to one database.
 type postgresEngine struct {
 	db      *sql.DB

@@ -21,6 +21,9 @@ WHERE d.ntf = $1 AND d.n = $2 AND d.status = 'queued' AND d.lane = $3;
 UPDATE deliveries SET status = 'sending', reason = '', due_at = $3, claim_no = claim_no + 1, tries = tries + 1
 WHERE ntf = $1 AND n = $2 AND status = 'queued';
 
+-- name: claim_stands
+SELECT 1 FROM deliveries WHERE ntf = $1 AND n = $2 AND status = 'sending' AND claim_no = $3 AND due_at = $4;
+
 -- What the check puts off or ends.
 -- name: claim_refuse
 UPDATE deliveries SET status = $3, reason = $4, due_at = $5, finished_at = $6
