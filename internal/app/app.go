@@ -143,7 +143,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LanesChanged: lanesChanged(a.Workers),
 			Wake: wake(a.Workers), Ready: a.ready, Draining: a.draining.Load, Full: diskOf(cfg).full, PublicURL: public,
 			ProbesOnly: !cfg.HasRole("api"),
-			Version: s.Version, Metrics: metrics, Log: s.Log,
+			Version:    s.Version, Metrics: metrics, Log: s.Log,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
