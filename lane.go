@@ -32,6 +32,15 @@ type Lane string
 // LaneOf is the lane of a channel at a priority.
 func LaneOf(c Channel, p Priority) Lane { return Lane(string(c) + "." + string(p)) }
 
+// Lanes are all lanes that there can be, channel by channel.
+func Lanes() []Lane {
+	var all []Lane
+	for _, c := range Channels() {
+		all = append(all, LaneOf(c, Urgent), LaneOf(c, Bulk))
+	}
+	return all
+}
+
 // Channel is the channel that the lane carries.
 func (l Lane) Channel() Channel {
 	c, _, _ := strings.Cut(string(l), ".")

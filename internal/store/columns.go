@@ -23,10 +23,8 @@ const (
 // deliveries, which begins with the lane.
 func lanes() string {
 	var names []string
-	for _, c := range tidings.Channels() {
-		for _, p := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
-			names = append(names, "'"+string(tidings.LaneOf(c, p))+"'")
-		}
+	for _, l := range tidings.Lanes() {
+		names = append(names, "'"+string(l)+"'")
 	}
 	return strings.Join(names, ", ")
 }

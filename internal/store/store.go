@@ -52,6 +52,8 @@ type Store struct {
 	engine engine
 	seal   *seal
 	log    *slog.Logger
+
+	counted counted
 }
 
 // An engine is a database that runs transactions: sqlite or postgres.

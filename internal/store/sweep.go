@@ -23,13 +23,7 @@ const (
 func (s *Store) Expire(ctx context.Context, now time.Time, limit int) (int, error) {
 	var expired int
 	err := s.write(ctx, Background, func(t *tx) error {
-		var ended []tidings.NotificationID
-		err := t.query("expired_take", []any{now.UnixMicro(), int64(limit)}, func(r row) error {
-			var ntf tidings.NotificationID
-			err := r.Scan(into(&ntf))
-			ended = append(ended, ntf)
-			return err
-		})
+		ended, err := t.expire(now, limit)
 		if err != nil {
 			return err
 		}
@@ -43,6 +37,22 @@ func (s *Store) Expire(ctx context.Context, now time.Time, limit int) (int, erro
 		return expired, fmt.Errorf("tidy: %w", err)
 	}
 	return expired, nil
+}
+
+// expire gives the notifications of what it ended, one for each delivery.
+func (t *tx) expire(now time.Time, limit int) (ended []tidings.NotificationID, err error) {
+	for _, what := range []string{"expired_take", "expired_queued"} {
+		err := t.query(what, []any{now.UnixMicro(), int64(limit - len(ended))}, func(r row) error {
+			var ntf tidings.NotificationID
+			err := r.Scan(into(&ntf))
+			ended = append(ended, ntf)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return ended, nil
 }
 
 func (t *tx) tidy(now time.Time) error {

@@ -178,6 +178,11 @@ func TestLaneStatsAndStates(t *testing.T) {
 		if err != nil || len(stats) != 1 || stats[bulk] != want {
 			t.Fatalf("stats %+v, %v", stats, err)
 		}
+		heads, err := s.LaneHeads(t.Context(), now)
+		want.Parked, want.Due, want.Unknown = 0, 0, 0
+		if err != nil || len(heads) != 1 || heads[bulk] != want {
+			t.Fatalf("heads %+v, %v", heads, err)
+		}
 		w.must(s.SetLanePaused(t.Context(), bulk, true, now))
 		w.must(s.SetLanePaused(t.Context(), "sms.bulk", true, now))
 		w.must(s.SetLanePaused(t.Context(), "sms.bulk", false, now))

@@ -19,10 +19,19 @@ LEFT JOIN addresses a ON a.id = d.address_id
 WHERE d.lane IN ({{lanes}}) AND d.status IN ('sending', 'unknown') AND d.due_at <= $1
 ORDER BY d.due_at LIMIT $2;
 
+-- What waits in the log is found by its expiry, what is in a lane by looking through the lane.
 -- name: expired_take
 WITH late AS MATERIALIZED (
+  SELECT ntf, n FROM deliveries WHERE status = 'parked' AND expires_at <= $1
+  ORDER BY expires_at LIMIT $2 {{skip}})
+UPDATE deliveries SET status = 'expired', reason = 'expired', due_at = NULL, finished_at = $1
+WHERE (ntf, n) IN (SELECT ntf, n FROM late)
+RETURNING ntf;
+
+-- name: expired_queued
+WITH late AS MATERIALIZED (
   SELECT ntf, n FROM deliveries
-  WHERE lane IN ({{lanes}}) AND status IN ('parked', 'queued') AND due_at IS NOT NULL AND expires_at <= $1
+  WHERE lane IN ({{lanes}}) AND status = 'queued' AND due_at IS NOT NULL AND expires_at <= $1
   LIMIT $2 {{skip}})
 UPDATE deliveries SET status = 'expired', reason = 'expired', due_at = NULL, finished_at = $1
 WHERE (ntf, n) IN (SELECT ntf, n FROM late)
@@ -33,9 +42,19 @@ SELECT d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.finished_at
 FROM deliveries d JOIN notifications n ON n.id = d.ntf
 WHERE d.ntf = $1 AND d.n = $2;
 
--- name: lane_stats
-SELECT lane, status, COUNT(*), COUNT(CASE WHEN due_at <= $1 THEN 1 END), MIN(due_at)
-FROM deliveries WHERE due_at IS NOT NULL GROUP BY lane, status;
+-- What of a lane costs little to tell, however much waits for it.
+-- name: lane_head
+SELECT
+  (SELECT MIN(due_at) FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at IS NOT NULL),
+  (SELECT MIN(due_at) FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at IS NOT NULL),
+  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at IS NOT NULL),
+  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'sending' AND due_at IS NOT NULL);
+
+-- name: lane_waiting
+SELECT
+  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at IS NOT NULL),
+  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at <= $2),
+  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'unknown' AND due_at IS NOT NULL);
 
 -- name: lane_states
 SELECT name, paused_at, rate_per_second FROM lanes ORDER BY name;
