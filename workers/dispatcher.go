@@ -30,7 +30,8 @@ type dispatcher struct {
 	looking sync.Mutex // held from reading what operators have set until it is in force
 
 	// Only the loop touches what follows.
-	backlog map[tidings.Lane]bool // due deliveries wait for room
+	backlog map[tidings.Lane]bool      // due deliveries wait for room
+	behind  map[tidings.Lane]time.Time // since when, while the lane is worked
 	sights  map[tidings.Lane]*sights
 	sweepAt time.Time
 	holdAt  time.Time // when the earliest hold is due; zero: none
@@ -41,7 +42,7 @@ type dispatcher struct {
 func newDispatcher(w *Workers) *dispatcher {
 	now := time.Now()
 	d := &dispatcher{w: w, wake: make(chan struct{}, 1), next: map[tidings.Lane]time.Time{}, backlog: map[tidings.Lane]bool{},
-		sights: map[tidings.Lane]*sights{}, skewAt: now.Add(measure)}
+		behind: map[tidings.Lane]time.Time{}, sights: map[tidings.Lane]*sights{}, skewAt: now.Add(measure)}
 	for lane := range w.senders {
 		d.sights[lane] = &sights{}
 	}
@@ -150,6 +151,7 @@ func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
 		m.BreakerState.WithLabelValues(g.Name).Set(float64(state))
 		m.ProviderPaused.WithLabelValues(g.Name).Set(map[bool]float64{true: 1}[asked])
 	}
+	d.seeParked(ctx, now)
 	states, err := d.w.Store.LaneStates(ctx)
 	if err != nil {
 		d.trouble(ctx, "read the states of lanes", err)
@@ -173,6 +175,20 @@ func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
 		d.w.Lanes.CloseLane(lane, true) // until feed has seen what waits
 		d.wakeLane(lane, now)
 		s.wake()
+	}
+}
+
+// seeParked finds out what other processes have parked.
+func (d *dispatcher) seeParked(ctx context.Context, now time.Time) {
+	heads, err := d.w.Store.LaneHeads(ctx, now.UTC())
+	if err != nil {
+		d.trouble(ctx, "look at the heads of lanes", err)
+		return
+	}
+	for lane, head := range heads {
+		if d.w.senders[lane] != nil && !head.NextDue.IsZero() {
+			d.wakeLane(lane, latest(head.NextDue, now.Add(feedAgain)))
+		}
 	}
 }
 

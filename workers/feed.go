@@ -27,9 +27,17 @@ func (d *dispatcher) feed(ctx context.Context, s *sender) {
 	if shut, until := s.shut(now); s.paused.Load() || shut {
 		d.w.Lanes.CloseLane(s.lane, true)
 		d.backlog[s.lane] = true
+		delete(d.behind, s.lane)
 		if shut && !s.paused.Load() {
 			d.wakeLane(s.lane, latest(until, now.Add(feedAgain)))
 		}
+		return
+	}
+	since, behind := d.behind[s.lane]
+	depth := s.pull(now, behind && now.Sub(since) >= laneSpan).depth()
+	d.w.Lanes.Bound(s.lane, depth)
+	if d.backlog[s.lane] && d.w.Lanes.Space(s.lane) < depth/topUp {
+		d.wakeLane(s.lane, now.Add(feedAgain))
 		return
 	}
 	more, err := d.fill(ctx, s.lane)
@@ -43,7 +51,11 @@ func (d *dispatcher) feed(ctx context.Context, s *sender) {
 	case d.backlog[s.lane]:
 		d.wakeLane(s.lane, now.Add(afterBacklog))
 	}
-	d.backlog[s.lane] = more
+	if d.backlog[s.lane] = more; !more {
+		delete(d.behind, s.lane)
+	} else if !behind {
+		d.behind[s.lane] = now
+	}
 }
 
 // fill reports whether more is due than the lane could take.

@@ -87,7 +87,16 @@ func (l *Lanes) Space(name tidings.Lane) int {
 	if lane == nil || !l.conn.IsConnected() {
 		return 0
 	}
-	return max(0, min(int(lane.room.Load()), lane.MaxIDs))
+	return int(max(0, min(lane.room.Load(), lane.bound.Load())))
+}
+
+// Bound says how many deliveries a lane is filled with from now on, MaxIDs at most and one at
+// least: what is in a lane is behind nothing that comes later, so it should be gone in seconds.
+func (l *Lanes) Bound(name tidings.Lane, most int) {
+	if lane := l.lanes[name]; lane != nil {
+		next := int64(max(1, min(most, lane.MaxIDs)))
+		lane.room.Add(next - lane.bound.Swap(next))
+	}
 }
 
 // CloseLane closes a lane to direct publishing, or opens it again.
@@ -101,7 +110,7 @@ func (l *Lanes) CloseLane(name tidings.Lane, closed bool) {
 // and whether it is closed to direct publishing (paused, or a backlog waits in the log).
 func (l *Lanes) Gauge(name tidings.Lane, queued int, closed bool) {
 	if lane := l.lanes[name]; lane != nil {
-		lane.room.Store(int64(lane.MaxIDs - queued))
+		lane.room.Store(lane.bound.Load() - int64(queued))
 		lane.closed.Store(closed)
 	}
 }

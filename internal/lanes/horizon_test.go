@@ -84,6 +84,9 @@ func TestRoomIsTheLastCountLessWhatWasPublishedSince(t *testing.T) {
 				t.Fatal("three of four fit beside the two", len(failed), err)
 			}
 		}, 2},
+		{"a bound leaves what is less than it holds", func() { l.Bound(urgent, 4) }, 1},
+		{"and no room when the lane holds more", func() { l.Bound(urgent, 2) }, 0},
+		{"it is never above what the lane can hold", func() { l.Bound(urgent, 1000) }, 2},
 		{"the dispatcher sees the space of a closed lane", func() { l.CloseLane(urgent, true) }, 0},
 	}
 	for _, s := range steps {

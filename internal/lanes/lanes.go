@@ -75,6 +75,7 @@ type lane struct {
 	Spec
 	stream   jetstream.Stream
 	consumer jetstream.Consumer
+	bound    atomic.Int64 // deliveries it is filled with now, MaxIDs at most
 	room     atomic.Int64
 	closed   atomic.Bool
 
@@ -108,6 +109,7 @@ func Open(ctx context.Context, s Settings) (*Lanes, error) {
 
 func (l *Lanes) open(ctx context.Context) error {
 	for _, lane := range l.lanes {
+		lane.bound.Store(int64(lane.MaxIDs))
 		lane.room.Store(int64(lane.MaxIDs))
 	}
 	err := l.up(ctx)

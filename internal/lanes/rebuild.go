@@ -41,7 +41,7 @@ func (l *Lanes) remake(ctx context.Context, lane *lane) error {
 	if err := l.js.DeleteStream(ctx, lane.streamName()); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("delete lane %s: %w", lane.Lane, unavailable(err))
 	}
-	lane.room.Store(int64(lane.MaxIDs))
+	lane.room.Store(lane.bound.Load())
 	return l.make(ctx, lane)
 }
 

@@ -82,7 +82,7 @@ func (b Backlog) statements(id string, postgres bool) []string {
 			VALUES ({address}, {user}, {channel}, '', {app}, {address}, 'active', '', 0, {due}) ON CONFLICT (id) DO NOTHING`),
 		fill.Replace(numbers + `INSERT INTO notifications (id, app, test, type, user_id, category, catalog_version, dedupe_key, collapse_key, sensitive, data,
 				decisions, accepted_at, expires_at)
-			SELECT {ntf}, {app}, 0, {type}, {user}, 'orders', 1, '', '', 0, '{"order":"4711","carrier":"UPS"}', '[]', {due}, {expires} FROM g`),
+			SELECT {ntf}, {app}, 0, {type}, {user}, 'orders', 1, '', '', 0, '{"order":"4711","carrier":"UPS","headline":"Less"}', '[]', {due}, {expires} FROM g`),
 		fill.Replace(numbers + `INSERT INTO deliveries (ntf, n, lane, address_id, status, reason, due_at, claim_no, tries, tried, queued_at, expires_at, app, fresh_until)
 			SELECT {ntf}, 0, {lane}, {address}, 'parked', '', {due} + CAST(i AS BIGINT) * {step}, 0, 0, '', {due}, {expires}, {app}, {fresh} FROM g`),
 	}

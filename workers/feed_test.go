@@ -1,0 +1,55 @@
+package workers
+
+import (
+	"testing"
+	"time"
+
+	"tidings"
+	"tidings/internal/store/storetest"
+)
+
+// backlog puts n deliveries of an app into the log, due now; those of the app "blast" are offers.
+func (w *world) backlog(app string, n int, fresh time.Duration) {
+	w.t.Helper()
+	b := storetest.Backlog{Lane: "push.bulk", App: app, Event: "order.shipped", N: n, Due: time.Now(), Expires: time.Now().Add(24 * time.Hour)}
+	if app == "blast" {
+		b.Event = "offer.weekly"
+	}
+	if fresh > 0 {
+		b.Fresh = time.Now().Add(fresh)
+	}
+	b.Put(w.t, w.log)
+}
+
+// of counts the calls for one event type.
+func (s *script) of(event string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.calls {
+		if m.Event == event {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNoAppWaitsBehindTheBlastOfAnother(t *testing.T) {
+	s := &script{takes: 200 * time.Millisecond} // 320 a second
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		w.backlog("blast", 50_000, 0)
+		w.start()
+		w.pass(10 * time.Second)
+		if n := s.of("offer.weekly"); n < 2500 {
+			t.Fatalf("%d of the blast are sent after ten seconds", n)
+		}
+		w.backlog("bank", 100, 0)
+		began := s.of("offer.weekly")
+		w.pass(laneSpan + 2*time.Second)
+		if n := s.of("order.shipped"); n != 100 {
+			t.Errorf("%d of 100 are sent beside the blast", n)
+		}
+		if n := s.of("offer.weekly") - began; n < 1500 {
+			t.Errorf("the blast stood still meanwhile: %d", n)
+		}
+	})
+}
