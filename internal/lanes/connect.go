@@ -38,11 +38,13 @@ func (l *Lanes) connect(s Settings) (*nats.Conn, error) {
 		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(pingsMissed),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			l.away.Store(true)
 			if err != nil { // none: we closed the connection ourselves
 				l.log.Warn("broker is away", "error", err)
 			}
 		}),
 		nats.ReconnectHandler(func(conn *nats.Conn) {
+			l.away.Store(false)
 			l.log.Info("broker is back")
 			if err := checkVersion(conn.ConnectedServerVersion()); err != nil {
 				l.log.Error("broker is not one to rely on", "error", err)
@@ -157,6 +159,9 @@ func advised(err error) error {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && mends[api.ErrorCode] != "" {
 		return fmt.Errorf("%w: %s", err, mends[api.ErrorCode])
+	}
+	if errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("%w: if the server is up, enable JetStream on it", err)
 	}
 	return err
 }

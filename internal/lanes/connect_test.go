@@ -1,15 +1,11 @@
 package lanes
 
 import (
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	natsserver "github.com/nats-io/nats-server/v2/server"
 )
 
 func TestABrokerThatCannotStartIsAnErrorAndNotTheEnd(t *testing.T) {
@@ -20,36 +16,6 @@ func TestABrokerThatCannotStartIsAnErrorAndNotTheEnd(t *testing.T) {
 	_, err := Open(t.Context(), Settings{Dir: file, Lanes: specs(), Log: slog.New(slog.DiscardHandler)})
 	if err == nil || !strings.Contains(err.Error(), "start broker") {
 		t.Errorf("opened on a file: %v", err)
-	}
-}
-
-func TestAnExternalBrokerServesTheSameLanes(t *testing.T) {
-	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	defer stop(s)
-	if !s.ReadyForConnections(startWait) {
-		t.Fatal("server does not start")
-	}
-	l := open(t, Settings{URL: s.ClientURL()})
-	defer closeLanes(t, l)
-	all := ids(70)
-	publish(t, l, bulk, time.Now(), all)
-	if got := fetch(t, l, bulk, 10); len(got) != 2 || len(got[0].IDs) != 50 || len(got[1].IDs) != 20 {
-		t.Errorf("fetched %d entries", len(got))
-	}
-	if err := l.Healthy(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestAnAbsentBrokerIsUnavailable(t *testing.T) {
-	_, err := Open(t.Context(), Settings{URL: "nats://127.0.0.1:1", Lanes: specs(), Log: slog.New(slog.DiscardHandler)})
-	if !errors.Is(err, ErrUnavailable) {
-		t.Errorf("error %v", err)
 	}
 }
 

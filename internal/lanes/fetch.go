@@ -23,7 +23,7 @@ func (l *Lanes) Fetch(ctx context.Context, name tidings.Lane, max int) ([]*Entry
 		return nil, err
 	}
 	for ctx.Err() == nil {
-		if !l.conn.IsConnected() { // the connection says so itself, once
+		if l.away.Load() { // the connection says so itself, once
 			l.pause(ctx)
 			continue
 		}

@@ -59,7 +59,7 @@ func (l *Lanes) info(ctx context.Context, name tidings.Lane) (*lane, *jetstream.
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
 	info, err := lane.consumer.Info(ctx)
-	if gone(err) && l.conn.IsConnected() {
+	if gone(err) && !l.away.Load() {
 		if err := l.mend(ctx, lane); err != nil {
 			return nil, nil, err
 		}
@@ -84,7 +84,7 @@ func (l *Lanes) Room(name tidings.Lane) int {
 // Space is Room for the dispatcher, who alone publishes to a closed lane.
 func (l *Lanes) Space(name tidings.Lane) int {
 	lane := l.lanes[name]
-	if lane == nil || !l.conn.IsConnected() {
+	if lane == nil || l.away.Load() {
 		return 0
 	}
 	return int(max(0, min(lane.room.Load(), lane.bound.Load())))
@@ -118,7 +118,7 @@ func (l *Lanes) Gauge(name tidings.Lane, queued int, closed bool) {
 // Healthy reports whether the broker stores and answers. After publishes that were not
 // answered it tries one without ids, so that a broker that has recovered is found out.
 func (l *Lanes) Healthy(ctx context.Context) error {
-	if !l.conn.IsConnected() {
+	if l.away.Load() {
 		return fmt.Errorf("%w: %w", ErrUnavailable, nats.ErrDisconnected)
 	}
 	for name := range l.lanes {

@@ -64,7 +64,10 @@ type Lanes struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	lanes    map[tidings.Lane]*lane
-	misses   atomic.Int32 // publishes in a row that the broker did not answer
+	// away is true while there is no connection. The client's own answer waits for its lock, which
+	// it holds all through a handshake with a server that is silent.
+	away   atomic.Bool
+	misses atomic.Int32 // publishes in a row that the broker did not answer
 
 	stop context.CancelFunc // ends the supervisor
 	done sync.WaitGroup     // waits for it

@@ -31,7 +31,7 @@ func (l *Lanes) supervise(ctx context.Context) {
 		if l.server != nil {
 			l.lookAfterServer(ctx)
 		}
-		if l.conn.IsConnected() {
+		if !l.away.Load() {
 			l.lookAfterLanes(ctx)
 		}
 	}
