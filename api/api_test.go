@@ -17,6 +17,7 @@ import (
 	"tidings/api"
 	"tidings/channels"
 	"tidings/deploy"
+	"tidings/internal/admission"
 	"tidings/internal/intake"
 	"tidings/internal/lanes"
 	"tidings/internal/observe"
@@ -86,7 +87,7 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 	b.metrics = observe.NewMetrics("test", nil, nil)
 	defaults := intake.Defaults{ExpiresIn: 24 * time.Hour, DedupeWindow: 24 * time.Hour}
 	in := intake.New(intake.Settings{
-		Store: st, Lanes: ln, Catalogue: cat.current, Version: cat.version, Defaults: defaults, Metrics: b.metrics,
+		Store: st, Lanes: ln, Door: &admission.Door{}, Catalogue: cat.current, Version: cat.version, Defaults: defaults, Metrics: b.metrics,
 		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.SMS: true, tidings.Email: true},
 		Log:       slog.New(slog.DiscardHandler),
 	})

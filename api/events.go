@@ -80,6 +80,9 @@ func (s *service) postBatch(c *call) (*answer, error) {
 	}
 	for i, r := range posted {
 		results[places[i]] = item(places[i], r)
+		if r.Refusal != nil && r.Refusal.After > 0 {
+			s.Metrics.Shed.WithLabelValues(r.Refusal.Code).Inc()
+		}
 	}
 	c.notes = append(c.notes, slog.Int("events", len(results)))
 	return ok(wire.BatchResults{Results: results}), nil

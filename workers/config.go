@@ -22,7 +22,7 @@ func DefaultConfig() Config {
 
 // Lane is the configuration of one lane: its own entry, over its channel's, over the defaults.
 func (c Config) Lane(l tidings.Lane) LaneConfig {
-	out := LaneConfig{Limit: 50_000, MaxWait: 10 * time.Minute, Workers: 16, AckWait: 30 * time.Second}
+	out := LaneConfig{Limit: 1_000_000, MaxWait: 10 * time.Minute, Workers: 16, AckWait: 30 * time.Second}
 	if l.Channel() == tidings.Push {
 		out.Workers = 64 // push services answer many calls on one connection
 	}

@@ -53,7 +53,7 @@ func TestALaneTakesItsOwnOverItsChannelsOverTheDefaults(t *testing.T) {
 	if spec := c.Spec("sms.bulk"); spec.MaxIDs != 10 || spec.AckWait != 30*time.Second {
 		t.Errorf("spec %+v", spec)
 	}
-	if spec := c.Spec("push.bulk"); spec.MaxIDs != 50_000 {
+	if spec := c.Spec("push.bulk"); spec.MaxIDs != 64_000 {
 		t.Errorf("spec %+v", spec)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"tidings/api"
 	"tidings/channels"
+	"tidings/internal/admission"
 	"tidings/internal/config"
 	"tidings/internal/intake"
 	"tidings/internal/lanes"
@@ -46,6 +47,7 @@ type App struct {
 	draining atomic.Bool
 	cleanups []cleanup
 	served   chan error
+	door     *admission.Door
 
 	// The parts, for programs that drive the service from within. Workers is nil without that role.
 	Store   *store.Store
@@ -116,12 +118,20 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.push("lanes", func(context.Context) error { return a.Lanes.Close() })
 
+	a.door, err = admission.Open(ctx, admission.Settings{
+		Store: a.Store, Bounds: bounds(cfg), Disk: cfg.Disk, Dir: watched(cfg), Gauge: gauge(cfg, a.Lanes), Log: s.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count what waits: %w", err)
+	}
+	a.push("door", func(context.Context) error { a.door.Close(); return nil })
+
 	metrics := newMetrics(s.Version, providers)
 	defaults := intake.Defaults{
 		ExpiresIn: cfg.Workers.Delivery.ExpiresIn, DedupeWindow: cfg.Workers.Delivery.DedupeWindow,
 	}
 	a.Intake = intake.New(intake.Settings{
-		Store: a.Store, Lanes: a.Lanes, Catalogue: books.current, Version: books.version,
+		Store: a.Store, Lanes: a.Lanes, Door: a.door, Catalogue: books.current, Version: books.version,
 		Providers: channelsOf(providers), Defaults: defaults,
 		Quota: newQuotas(cfg.Apps).take, Metrics: metrics, Log: s.Log,
 	})
@@ -141,7 +151,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
 			Providers: apiProviders(providers), Lanes: laneNames(), Limits: laneLimits(cfg), LanesChanged: lanesChanged(a.Workers),
-			Wake: wake(a.Workers), Ready: a.ready, Draining: a.draining.Load, Full: diskOf(cfg).full, PublicURL: public,
+			Wake: wake(a.Workers), Ready: a.ready, Draining: a.draining.Load, Full: a.door.Full, PublicURL: public,
 			ProbesOnly: !cfg.HasRole("api"),
 			Version:    s.Version, Metrics: metrics, Log: s.Log,
 		}),

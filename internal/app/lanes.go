@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"tidings"
+	"tidings/internal/admission"
 	"tidings/internal/config"
 	"tidings/internal/lanes"
 )
@@ -47,6 +48,32 @@ func laneLimits(cfg config.Config) map[tidings.Lane]int {
 		limits[name] = cfg.Workers.Lane(name).Limit
 	}
 	return limits
+}
+
+// bounds are how much of each lane may wait.
+func bounds(cfg config.Config) map[tidings.Lane]admission.Bound {
+	all := map[tidings.Lane]admission.Bound{}
+	for _, name := range laneNames() {
+		l := cfg.Workers.Lane(name)
+		all[name] = admission.Bound{Limit: l.Limit, MaxWait: l.MaxWait, Short: cfg.Workers.Spec(name).MaxIDs}
+	}
+	return all
+}
+
+// watched is the folder whose disk must have room for new work; none where nothing of it is kept here.
+func watched(cfg config.Config) string {
+	if cfg.DatabaseURL != "" && cfg.NATSURL != "" {
+		return ""
+	}
+	return cfg.DataDir
+}
+
+// gauge tells the lanes what is counted, where no dispatcher does.
+func gauge(cfg config.Config, l *lanes.Lanes) func(lane tidings.Lane, queued int, closed bool) {
+	if cfg.HasRole("worker") {
+		return nil
+	}
+	return l.Gauge
 }
 
 func lanesDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "jetstream") }

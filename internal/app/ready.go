@@ -16,7 +16,7 @@ func (a *App) ready(ctx context.Context) (about string, err error) {
 	if a.draining.Load() {
 		return "the service is shutting down", errors.New("shutting down")
 	}
-	if err := diskOf(a.cfg).full(); err != nil {
+	if err := a.door.Full(); err != nil {
 		return "the disk is nearly full", fmt.Errorf("disk: %w", err)
 	}
 	if err := a.Store.Ping(ctx); err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"tidings"
 	"tidings/channels"
+	"tidings/internal/admission"
 	"tidings/workers"
 )
 
@@ -38,6 +39,7 @@ type Config struct {
 	SecretFile      string             `yaml:"secret_file"`
 	ShutdownTimeout time.Duration      `yaml:"shutdown_timeout"`
 	Workers         workers.Config     `yaml:",inline"`
+	Disk            admission.Disk     `yaml:"disk"`
 	Apps            map[string]App     `yaml:"apps"`
 	Defaults        Defaults           `yaml:"defaults"`
 	Providers       []Provider         `yaml:"-"`
@@ -91,7 +93,7 @@ func Default(dir string) Config {
 	return Config{
 		Listen: "127.0.0.1:8080", DataDir: filepath.Join(dir, "data"), SecretFile: filepath.Join(dir, "data", "secret"),
 		Roles: []string{"api", "worker"}, ShutdownTimeout: 30 * time.Second, NATSReplicas: 1,
-		Workers: workers.DefaultConfig(), Defaults: Defaults{Timezone: "UTC"},
+		Workers: workers.DefaultConfig(), Disk: admission.DefaultDisk(), Defaults: Defaults{Timezone: "UTC"},
 	}
 }
 
@@ -147,6 +149,9 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("defaults.timezone: %q is not an IANA time zone", c.Defaults.Timezone)
 	}
 	if err := c.validateProviders(); err != nil {
+		return err
+	}
+	if err := c.Disk.Validate(); err != nil {
 		return err
 	}
 	return c.Workers.Validate()

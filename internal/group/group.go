@@ -63,6 +63,9 @@ func New[T, R any](c Config, flush func(items []T) ([]R, error)) *Group[T, R] {
 	return g
 }
 
+// Waiting is how many submissions wait for their flush.
+func (g *Group[T, R]) Waiting() int { return len(g.queue) }
+
 // Do submits one item and waits for its flush. When ctx ends first the item may still be flushed;
 // after ErrClosed it is not.
 func (g *Group[T, R]) Do(ctx context.Context, item T) (R, error) {

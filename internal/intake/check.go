@@ -40,6 +40,9 @@ func (r *round) allows(i *item) *Refusal {
 		return &Refusal{Code: "invalid_input", Pointer: "/send_at",
 			Detail: fmt.Sprintf("it would be of use until %s, but is kept only until %s", when(r.expiry(i)), when(now.Add(retention)))}
 	}
+	if refusal := r.hasSpace(i); refusal != nil {
+		return refusal
+	}
 	return r.affords(i)
 }
 

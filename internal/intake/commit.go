@@ -34,6 +34,7 @@ func (r *round) commit(ctx context.Context) {
 	}
 	accepted := r.in.write(ctx, r.class, group)
 	for n, i := range items {
+		r.settleDemands(i, accepted[n])
 		if errors.Is(accepted[n].Err, store.ErrChanged) {
 			i.outdated = true
 			continue

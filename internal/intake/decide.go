@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/internal/admission"
 	"tidings/internal/lanes"
 	"tidings/internal/store"
 	"tidings/preferences"
@@ -55,7 +56,6 @@ func (r *round) decideOne(i *item, n int) {
 		i.settle(Result{Status: status(decisions), Decisions: decisions, Rendered: rendered})
 		return
 	}
-	r.people[i.User.ID] = &p
 	a := &store.Acceptance{
 		Notification: tidings.Notification{
 			ID: id, App: i.App, Test: i.Test, Type: i.Type, UserID: i.User.ID, Category: i.kind.Category.Name,
@@ -68,6 +68,11 @@ func (r *round) decideOne(i *item, n int) {
 		a.Dedupe = &store.Dedupe{Hash: i.Hash, ExpiresAt: r.now.Add(window)}
 	}
 	expand(a, i.kind, decisions, &r.room, r.now)
+	if refusal := r.admit(i, a); refusal != nil {
+		i.refuse(refusal)
+		return
+	}
+	r.people[i.User.ID] = &p
 	i.acceptance = a
 }
 
@@ -121,7 +126,7 @@ func expand(a *store.Acceptance, event *tidings.EventType, decisions []tidings.D
 			d.Addresses = len(d.To)
 			lane := tidings.LaneOf(d.Channel, event.Priority)
 			s := tidings.Parked
-			if room.take(lane, len(d.To)) {
+			if room.take(a.Notification.App, lane, len(d.To)) {
 				s = tidings.Queued
 			}
 			for _, address := range d.To {
@@ -153,15 +158,36 @@ func status(decisions []tidings.Decision) tidings.NotificationStatus {
 // rooms is how much of each lane's room a round has not used yet.
 type rooms struct {
 	lanes *lanes.Lanes
+	door  *admission.Door
 	left  map[tidings.Lane]int
+	over  map[part]bool // apps that have their share of a lane
 }
 
-// take takes room for n deliveries, if the lane has it. Once a lane has refused, it refuses for
-// the rest of the round, so that later events do not overtake earlier ones.
-func (r *rooms) take(lane tidings.Lane, n int) bool {
+// A part is an app's part of a lane.
+type part struct {
+	app  string
+	lane tidings.Lane
+}
+
+// take takes room for n deliveries of an app, if the lane has it and the app not its share. Once
+// a lane has refused, it refuses for the rest of the round, so that later events do not overtake
+// earlier ones.
+func (r *rooms) take(app string, lane tidings.Lane, n int) bool {
 	if r.left == nil {
 		r.left = map[tidings.Lane]int{}
 	}
+	mine := part{app, lane}
+	if !r.over[mine] && r.door.Direct(app, lane, n) {
+		return r.takeFrom(lane, n)
+	}
+	if r.over == nil {
+		r.over = map[part]bool{}
+	}
+	r.over[mine] = true
+	return false
+}
+
+func (r *rooms) takeFrom(lane tidings.Lane, n int) bool {
 	left, asked := r.left[lane]
 	if !asked {
 		left = r.lanes.Room(lane)

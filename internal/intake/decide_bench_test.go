@@ -8,6 +8,7 @@ import (
 
 	"tidings"
 	"tidings/deploy"
+	"tidings/internal/admission"
 	"tidings/internal/store"
 	"tidings/preferences"
 	"tidings/templates"
@@ -25,6 +26,7 @@ func BenchmarkDecide(b *testing.B) {
 		b.Fatal(err)
 	}
 	in := &Intake{Settings: Settings{
+		Door:      &admission.Door{}, // which lets everything in
 		Catalogue: func() (*templates.Catalogue, int64) { return catalogue, 1 },
 		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.Email: true},
 	}}

@@ -10,9 +10,11 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tidings"
+	"tidings/internal/admission"
 	"tidings/internal/group"
 	"tidings/internal/lanes"
 	"tidings/internal/observe"
@@ -27,6 +29,7 @@ const (
 	waitingPosts = 4096                 // single events that wait for a group; further callers block
 	batchEvents  = 250                  // events of a batch that are decided with the same facts
 	batchesAtOne = 4                    // batches, dry runs and releases worked on at once
+	batchesWait  = 64                   // batches and dry runs that wait for their turn; further ones are refused
 	roundTimeout = 30 * time.Second     // for the facts and the commit of one round
 	retryAfter   = time.Second          // what callers are told while events cannot be taken
 )
@@ -35,6 +38,7 @@ const (
 type Settings struct {
 	Store     *store.Store
 	Lanes     *lanes.Lanes
+	Door      *admission.Door                           // whether more may come in
 	Catalogue func() (*templates.Catalogue, int64)      // the current version
 	Version   func(int64) (*templates.Catalogue, error) // a pinned one
 	Providers map[tidings.Channel]bool                  // channels with a configured provider
@@ -56,6 +60,7 @@ type Intake struct {
 	urgent  *group.Group[post, outcome]
 	bulk    *group.Group[post, outcome]
 	outbox  *outbox
+	waiting atomic.Int32  // batches and dry runs that wait for a slot or have one
 	slots   chan struct{} // holds one for each batch, dry run or release under way
 	closing chan struct{} // closed by Close
 	close   sync.Once
@@ -106,7 +111,13 @@ func (in *Intake) Post(ctx context.Context, e Event) (Result, error) {
 	if e.DryRun {
 		return first(in.PostBatch(ctx, []Event{e}))
 	}
-	o, err := in.groupOf(&e).Do(ctx, post{event: &e, began: time.Now()})
+	g, began := in.groupOf(&e), time.Now()
+	if in.crowded(&e, g) {
+		o := outcome{result: Result{Refusal: notReady()}}
+		in.observe(o, began)
+		return o.result, nil
+	}
+	o, err := g.Do(ctx, post{event: &e, began: began})
 	switch {
 	case errors.Is(err, group.ErrClosed):
 		return Result{Refusal: notReady()}, nil
@@ -120,6 +131,10 @@ func (in *Intake) Post(ctx context.Context, e Event) (Result, error) {
 // to be durable; one that alone is not is refused as not_ready.
 func (in *Intake) PostBatch(ctx context.Context, events []Event) ([]Result, error) {
 	began := time.Now()
+	defer in.waiting.Add(-1)
+	if in.waiting.Add(1) > batchesAtOne+batchesWait {
+		return refuseAll(len(events)), nil
+	}
 	release, err := in.slot(ctx)
 	if errors.Is(err, group.ErrClosed) {
 		return refuseAll(len(events)), nil

@@ -29,7 +29,7 @@ func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tiding
 	if err != nil {
 		return fmt.Errorf("release holds: load facts: %w", err)
 	}
-	room := rooms{lanes: in.Lanes}
+	room := rooms{lanes: in.Lanes, door: in.Door}
 	groups := map[store.Class][]store.Acceptance{}
 	var failed []error
 	for n := range holds {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/internal/admission"
 	"tidings/internal/intake"
 	"tidings/internal/lanes"
 	"tidings/internal/observe"
@@ -25,10 +26,12 @@ var files = map[string]string{
 categories:
   security: {kind: critical}
   orders: {kind: transactional}
+  offers: {kind: marketing, consent: opt_out}
 events:
   login.code: {category: security, channels: [sms], lane: priority, sensitive: true, expires_in: 5m, on_unknown: retry}
   order.shipped: {category: orders, channels: [push, email]}
   order.paid: {category: orders, channels: [email]}
+  offer.weekly: {category: offers, channels: [email]}
 `,
 	"templates/login.code/sms.en.txt":       `Your code is {{.data.code}}`,
 	"templates/order.shipped/push.en.yaml":  "title: On its way\nbody: Order {{.data.order}} has left\n",
@@ -36,6 +39,8 @@ events:
 	"templates/order.shipped/email.en.html": `<p>Order {{.data.order}} has left with {{.data.carrier}}.</p>`,
 	"templates/order.paid/email.en.yaml":    "subject: Paid\n",
 	"templates/order.paid/email.en.txt":     "Thanks, {{.user.attributes.name}}",
+	"templates/offer.weekly/email.en.yaml":  "subject: This week\n",
+	"templates/offer.weekly/email.en.txt":   "Apples are in",
 }
 
 const version = 1 // of the catalogue
@@ -46,6 +51,7 @@ type rig struct {
 	store   *store.Store
 	lanes   *lanes.Lanes
 	metrics *observe.Metrics
+	bounds  map[tidings.Lane]admission.Bound // none: everything may come in
 }
 
 // each runs test with a rig on every engine.
@@ -54,7 +60,10 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) { test(t, newRig(t, s)) })
 }
 
-func newRig(t testing.TB, s *store.Store) *rig {
+func newRig(t testing.TB, s *store.Store) *rig { return newBoundRig(t, s, nil) }
+
+// newBoundRig is a rig whose lanes take no more than bounds say.
+func newBoundRig(t testing.TB, s *store.Store, bounds map[tidings.Lane]admission.Bound) *rig {
 	t.Helper()
 	var specs []lanes.Spec
 	for _, l := range []tidings.Lane{"push.bulk", "email.bulk", "sms.priority", "sms.bulk"} {
@@ -65,7 +74,7 @@ func newRig(t testing.TB, s *store.Store) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	r := &rig{store: s, lanes: l}
+	r := &rig{store: s, lanes: l, bounds: bounds}
 	r.Intake, r.metrics = r.another(t)
 	return r
 }
@@ -79,7 +88,7 @@ func (r *rig) another(t testing.TB) (*intake.Intake, *observe.Metrics) {
 	}
 	metrics := observe.NewMetrics("test", nil, nil)
 	in := intake.New(intake.Settings{
-		Store: r.store, Lanes: r.lanes,
+		Store: r.store, Lanes: r.lanes, Door: r.door(t),
 		Catalogue: func() (*templates.Catalogue, int64) { return catalogue, version },
 		Version:   func(int64) (*templates.Catalogue, error) { return catalogue, nil },
 		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.SMS: true, tidings.Email: true},
@@ -88,6 +97,17 @@ func (r *rig) another(t testing.TB) (*intake.Intake, *observe.Metrics) {
 	})
 	t.Cleanup(in.Close)
 	return in, metrics
+}
+
+// door is the way into the lanes, as wide as the rig says.
+func (r *rig) door(t testing.TB) *admission.Door {
+	t.Helper()
+	d, err := admission.Open(t.Context(), admission.Settings{Store: r.store, Bounds: r.bounds, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
 }
 
 // shipped is an event for a user who is known by e-mail alone.

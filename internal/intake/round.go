@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/internal/admission"
 	"tidings/internal/store"
 	"tidings/templates"
 )
@@ -14,16 +15,17 @@ import (
 // found, the facts of all users are loaded, each event is decided in order on top of the ones
 // before it, and all that is accepted is committed together.
 type round struct {
-	in        *Intake
-	class     store.Class
-	now       time.Time
-	catalogue *templates.Catalogue
-	version   int64
-	items     []item
-	people    map[string]*person
-	keys      map[key]*item // the first item of the round with that key that may be accepted
-	room      rooms
-	again     int // how often its events were taken through a round before, which counted them
+	in                   *Intake
+	class                store.Class
+	now                  time.Time
+	catalogue            *templates.Catalogue
+	version              int64
+	items                []item
+	people               map[string]*person
+	keys                 map[key]*item // the first item of the round with that key that may be accepted
+	room                 rooms
+	noBulkSpace, noSpace *admission.Refusal // why bulk work, and why any, cannot be stored now
+	again                int                // how often its events were taken through a round before, which counted them
 }
 
 // An item is an event on its way through a round.
@@ -37,6 +39,7 @@ type item struct {
 	raced      bool  // another process accepted the key meanwhile
 	outdated   bool  // its user was changed meanwhile, so it must be decided again
 	acceptance *store.Acceptance
+	demands    []admission.Demand // that the door let in
 }
 
 // A key is what callers' dedupe keys are unique in.
@@ -74,8 +77,9 @@ func (in *Intake) newRound(class store.Class, posts []post) *round {
 		catalogue: catalogue, version: version,
 		items: make([]item, len(posts)),
 		keys:  map[key]*item{},
-		room:  rooms{lanes: in.Lanes},
+		room:  rooms{lanes: in.Lanes, door: in.Door},
 	}
+	r.noBulkSpace, r.noSpace = in.Door.Space()
 	for n, p := range posts {
 		r.items[n].Event, r.items[n].began = p.event, p.began
 	}

@@ -1,0 +1,93 @@
+package admission
+
+import (
+	"fmt"
+	"time"
+)
+
+// Disk says how much of the disk must be free for new work. Of the two amounts for each step the
+// smaller one counts: a part alone would refuse work on a large disk that has plenty, and an
+// amount alone on a small one that is empty.
+type Disk struct {
+	BulkPercent float64 `yaml:"bulk_percent"` // below both: bulk work is refused
+	BulkMiB     int     `yaml:"bulk_mib"`
+	AllPercent  float64 `yaml:"all_percent"` // below both: all new work is refused
+	AllMiB      int     `yaml:"all_mib"`
+}
+
+// DefaultDisk is what holds where the operator says nothing.
+func DefaultDisk() Disk {
+	return Disk{BulkPercent: 15, BulkMiB: 2048, AllPercent: 5, AllMiB: 64}
+}
+
+// Validate refuses what cannot be meant.
+func (d Disk) Validate() error {
+	for name, percent := range map[string]float64{"bulk_percent": d.BulkPercent, "all_percent": d.AllPercent} {
+		if percent < 0 || percent > 100 {
+			return fmt.Errorf("disk.%s: must be from 0 to 100", name)
+		}
+	}
+	if d.BulkMiB < 0 || d.AllMiB < 0 {
+		return fmt.Errorf("disk: bulk_mib and all_mib must not be below 0")
+	}
+	return nil
+}
+
+// diskAfter is when to try again while the disk is nearly full: draining frees nothing at once.
+const diskAfter = 10 * time.Second
+
+// A room is what a disk has room for.
+type room int
+
+const (
+	roomForAll room = iota
+	roomForUrgent
+	roomForNone
+)
+
+func (d Disk) room(free, total uint64) room {
+	below := func(percent float64, mib int) bool {
+		return free < min(uint64(percent/100*float64(total)), uint64(mib)<<20)
+	}
+	switch {
+	case below(d.AllPercent, d.AllMiB):
+		return roomForNone
+	case below(d.BulkPercent, d.BulkMiB):
+		return roomForUrgent
+	}
+	return roomForAll
+}
+
+// space is what the disk has room for now, and what of it is free. A disk that cannot be measured
+// is not held against anybody: writing will tell.
+func (d *Door) space() (room, uint64) {
+	if d.Dir == "" {
+		return roomForAll, 0
+	}
+	free, total, err := d.Free(d.Dir)
+	if err != nil || total == 0 {
+		return roomForAll, 0
+	}
+	return d.Disk.room(free, total), free
+}
+
+// Full says that there is only room left to send what was accepted; nil: there is more.
+func (d *Door) Full() error {
+	room, free := d.space()
+	if room != roomForNone {
+		return nil
+	}
+	return fmt.Errorf("%d KiB are free on the disk of data_dir, and %v %% or %d MiB are kept for what was accepted", free>>10, d.Disk.AllPercent, d.Disk.AllMiB)
+}
+
+// Space says why bulk work, and why any new work, cannot be stored now; nil: it can.
+func (d *Door) Space() (bulk, all *Refusal) {
+	switch room, _ := d.space(); room {
+	case roomForNone:
+		r := &Refusal{Code: CodeNotReady, Detail: "the disk is nearly full, so no new work is taken; post it again later", After: diskAfter}
+		return r, r
+	case roomForUrgent:
+		return &Refusal{Code: CodeNotReady, Detail: "the disk is filling up, so only priority work is taken; post it again later", After: diskAfter}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,17 @@
+-- What waits in the log, for those who let more in.
+
+-- name: waiting
+SELECT lane, status, COUNT(*) FROM deliveries
+WHERE lane IN ({{lanes}}) AND status = 'queued' AND due_at IS NOT NULL GROUP BY lane, status
+UNION ALL
+SELECT lane, status, COUNT(*) FROM deliveries
+WHERE lane IN ({{lanes}}) AND status = 'parked' AND due_at <= $1 GROUP BY lane, status;
+
+-- Ids are ordered by time, so what came since is the end of the table.
+-- name: waiting_came
+SELECT lane, COUNT(*) FROM deliveries WHERE ntf >= $1 GROUP BY lane;
+
+-- name: waiting_apps
+SELECT app, COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at <= $2 GROUP BY app
+UNION ALL
+SELECT app, COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at IS NOT NULL GROUP BY app;
