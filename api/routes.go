@@ -20,7 +20,9 @@ func (s *service) eventRoutes() []route {
 	return []route{
 		{
 			method: http.MethodPost, pattern: "/v1/events", scope: scopeSend, grows: true, summary: "Post one event",
-			about: "Answers once the notification is durable. The same dedupe_key again gives the first notification; with another request it is a conflict.",
+			about: "Answers once the notification is durable. The same dedupe_key again gives the first notification; with another request it is a conflict. " +
+				"While a lane that the event goes to has no room, the event is refused as a whole: 503 lane_full when the lane is full, 429 quota_exceeded when the app has its quota or its share of the lane. " +
+				"Retry-After says when there should be room; posts under a dedupe_key that was accepted are answered all the same.",
 			takes: takes[wire.Event](eventExample),
 			gives: []reply{
 				{status: http.StatusAccepted, about: "Accepted; Location says where its trail is.", body: wire.Posted{}},
@@ -31,7 +33,7 @@ func (s *service) eventRoutes() []route {
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/events/batch", scope: scopeSend, grows: true, summary: "Post many events",
-			about:  "Each event stands for itself: one that is refused does not fail the others. A dedupe_key repeated in one batch: the first wins.",
+			about:  "Each event stands for itself: one that is refused does not fail the others; retry_after_seconds says when to post it again. A dedupe_key repeated in one batch: the first wins.",
 			takes:  takes[wire.Batch](batchExample).upTo(maxBatchBody),
 			gives:  []reply{{status: http.StatusOK, about: "What became of each event.", body: wire.BatchResults{}}},
 			errors: []problem.Code{problem.NotReady},
