@@ -117,8 +117,11 @@ func (f *fickle) advance(i int) {
 	} else {
 		again := f.h.lane.chance(20) // the answer to the commit was lost
 		for range map[bool]int{false: 1, true: 2}[again] {
-			_, err := f.h.log.Record(f.h.t.Context(), store.Normal, []store.Result{*c.result})
+			got, err := f.h.log.Record(f.h.t.Context(), store.Normal, []store.Result{*c.result})
 			f.h.must(err)
+			if !got[0].Late && got[0].Status == tidings.Parked {
+				f.h.pauses[c.Delivery.ID] = c.result.DueAt
+			}
 		}
 		f.h.told[c.Delivery.ID] = f.h.told[c.Delivery.ID] || c.result.Attempt.Outcome == tidings.OK
 	}
@@ -133,6 +136,9 @@ func (f *fickle) send(c *fickleCall) *store.Result {
 	if !f.h.lane.calm {
 		outcomes := []tidings.Outcome{tidings.OK, tidings.OK, tidings.OK, tidings.OutcomeUnknown, tidings.OutcomeUnknown, tidings.Transient, tidings.Throttled, tidings.NotSent, tidings.ContentRejected}
 		outcome = outcomes[f.h.rng.IntN(len(outcomes))]
+	}
+	if f.now().Add(maxSkew).Before(f.h.pauses[c.Delivery.ID]) {
+		f.h.t.Errorf("called before the pause after its last attempt is over")
 	}
 	if outcome == tidings.OK || outcome == tidings.OutcomeUnknown && f.h.rng.IntN(2) == 0 {
 		f.h.accepted[c.Delivery.ID]++

@@ -56,6 +56,7 @@ type history struct {
 	expires   map[tidings.DeliveryID]time.Time
 	accepted  map[tidings.DeliveryID]int  // by the provider, whatever it said
 	told      map[tidings.DeliveryID]bool // the log was told that it accepted
+	pauses    map[tidings.DeliveryID]time.Time // until when it may not be tried again
 	cancelled map[tidings.NotificationID]bool
 	receipts  []tidings.Receipt // on their way
 }
@@ -64,7 +65,7 @@ func newHistory(t *testing.T, log *store.Store, seed, place uint64) *history {
 	h := &history{t: t, rng: rand.New(rand.NewPCG(seed, 7)), log: log, config: DefaultConfig(),
 		now:     time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(place) * 24 * time.Hour),
 		expires: map[tidings.DeliveryID]time.Time{}, accepted: map[tidings.DeliveryID]int{}, told: map[tidings.DeliveryID]bool{},
-		cancelled: map[tidings.NotificationID]bool{}}
+		pauses: map[tidings.DeliveryID]time.Time{}, cancelled: map[tidings.NotificationID]bool{}}
 	h.config.Delivery.MaxAttempts = 6
 	category := tidings.Category{Name: "orders", Kind: tidings.Transactional}
 	h.catalogue = &templates.Catalogue{Events: map[string]*tidings.EventType{
