@@ -54,8 +54,8 @@ type history struct {
 
 	all       []tidings.DeliveryID
 	expires   map[tidings.DeliveryID]time.Time
-	accepted  map[tidings.DeliveryID]int  // by the provider, whatever it said
-	told      map[tidings.DeliveryID]bool // the log was told that it accepted
+	accepted  map[tidings.DeliveryID]int       // by the provider, whatever it said
+	told      map[tidings.DeliveryID]bool      // the log was told that it accepted
 	pauses    map[tidings.DeliveryID]time.Time // until when it may not be tried again
 	cancelled map[tidings.NotificationID]bool
 	receipts  []tidings.Receipt // on their way
@@ -66,7 +66,7 @@ func newHistory(t *testing.T, log *store.Store, seed, place uint64) *history {
 		now:     time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(place) * 24 * time.Hour),
 		expires: map[tidings.DeliveryID]time.Time{}, accepted: map[tidings.DeliveryID]int{}, told: map[tidings.DeliveryID]bool{},
 		pauses: map[tidings.DeliveryID]time.Time{}, cancelled: map[tidings.NotificationID]bool{}}
-	h.config.Delivery.MaxAttempts = 6
+	h.config.Delivery.MaxAttempts, h.config.Delivery.RetryBase = 6, 8*time.Second
 	category := tidings.Category{Name: "orders", Kind: tidings.Transactional}
 	h.catalogue = &templates.Catalogue{Events: map[string]*tidings.EventType{
 		"retry": {Name: "retry", Category: category, OnUnknown: &tidings.OnUnknown{Retry: true}},
