@@ -41,6 +41,25 @@ func (m *machine) cancel(r *rapid.T) {
 	}
 }
 
+// redrive is an operator, or two, who want what ended badly tried again.
+func (m *machine) redrive(r *rapid.T) {
+	d := pick(r, m.all, "delivery")
+	from := pick(r, []tidings.Status{tidings.Dead, tidings.Dead, tidings.Failed, tidings.Unknown}, "from")
+	for range rapid.IntRange(1, 2).Draw(r, "clicks") {
+		_, err := m.s.Redrive(m.Context(), store.Redrive{IDs: []tidings.DeliveryID{d.id}, From: from, Now: m.now})
+		m.must(err)
+	}
+	if !d.is(from) || d.live() {
+		return
+	}
+	d.tries, d.redriven = 0, true
+	if !m.now.Before(d.of.expires) && !d.of.cancelled {
+		d.end(tidings.Expired)
+		return
+	}
+	d.park(m.now)
+}
+
 // release is two processes that found the same hold due.
 func (m *machine) release(*rapid.T) {
 	holds, _, err := m.s.DueHolds(m.Context(), m.now, 100_000)

@@ -94,7 +94,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"receipt": m.receipt, "receipt more": m.receipt, "receipt by reference": m.receiptByReference, "forged receipt": m.forged,
 		"due": m.due, "due again": m.due, "lost": m.lost, "unqueue": m.unqueue, "expire": m.expire,
 		"overdue": m.overdue, "overdue more": m.overdue, "give back": m.giveBack,
-		"cancel": m.cancel, "release": m.release, "pause": m.pause,
+		"cancel": m.cancel, "redrive": m.redrive, "release": m.release, "pause": m.pause,
 		"opt out": m.optOut, "move the address": m.moveAddress, "say stop": m.sayStop,
 		"time": m.pass, "more time": m.pass,
 	}
@@ -186,11 +186,11 @@ func (m *machine) entry(d *modelled, quiet bool, now time.Time, lease time.Durat
 	case m.optedOut, m.moved[d.address], m.stopped[d.address]:
 		d.end(tidings.Suppressed)
 	case quiet:
+		d.redriven = false // other reasons count now
 		d.move(tidings.Parked, now.Add(5*time.Second))
 	default:
 		d.move(tidings.Sending, now.Add(lease))
-		d.claimNo++
-		d.tries++
+		d.claimNo, d.tries, d.redriven = d.claimNo+1, d.tries+1, false
 	}
 }
 

@@ -18,6 +18,7 @@ type modelled struct {
 	due      time.Time // zero: ended
 	claimNo  int
 	tries    int
+	redriven bool            // and not claimed since: what was before ends it no more
 	attempts map[answer]bool // recorded, in time or late
 	told     map[int]*told   // by attempt
 }
@@ -64,7 +65,10 @@ func (m *modelled) live() bool { return !m.due.IsZero() }
 
 func (m *modelled) move(s tidings.Status, due time.Time) { m.status, m.due = s, due }
 
-func (m *modelled) end(s tidings.Status) { m.move(s, time.Time{}) }
+func (m *modelled) end(s tidings.Status) {
+	m.move(s, time.Time{})
+	m.redriven = false
+}
 
 // park is what "parked" means after a cancel was answered: never again.
 func (m *modelled) park(due time.Time) {
@@ -140,7 +144,7 @@ func (m *modelled) recorded(n int, v verdict, now time.Time) {
 		m.settle(v, now)
 		return
 	}
-	if m.claimNo == n {
+	if m.claimNo == n && !m.redriven {
 		m.late(v, now)
 	}
 }
@@ -215,7 +219,7 @@ func (m *modelled) reconsider() {
 	default:
 		newest := m.told[m.claimNo]
 		refused := newest != nil && (newest.failed || newest.bounced)
-		if m.live() && !refused || m.is(tidings.Cancelled, tidings.Expired, tidings.Dead, tidings.Suppressed) {
+		if m.live() && (!refused || m.redriven) || m.is(tidings.Cancelled, tidings.Expired, tidings.Dead, tidings.Suppressed) {
 			return
 		}
 		m.end(end)

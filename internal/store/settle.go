@@ -98,6 +98,7 @@ func (s standing) afterLate(r *Result, e evidence, now time.Time) standing {
 		return next
 	}
 	switch waiting := s.status == tidings.Unknown; {
+	case s.live() && s.reason == tidings.ReasonRedriven: // newer than the newest claim
 	case r.Status == tidings.Parked && waiting && r.Attempt.Outcome != tidings.OutcomeUnknown:
 		if r.Refund {
 			s.tries--
