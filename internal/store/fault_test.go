@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"tidings"
@@ -112,6 +114,22 @@ func TestALostAnswerToACommitIsLookedUp(t *testing.T) {
 				t.Fatalf("afterwards: %v", err)
 			}
 		})
+	}
+}
+
+func TestAConnectionThatIsGoneIsNoMistakeOfOurs(t *testing.T) {
+	conn, err := pgx.Connect(t.Context(), testkit.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, closed := conn.Exec(t.Context(), "SELECT 1") // as when it dies between the pool's check and its use
+	for _, err := range []error{closed, sql.ErrConnDone, driver.ErrBadConn} {
+		if got := postgresClass(err); got != goneError {
+			t.Errorf("%v is of class %d", err, got)
+		}
 	}
 }
 

@@ -74,10 +74,13 @@ func (c *chaos) kills(ctx context.Context) error {
 }
 
 func (c *chaos) kill(ctx context.Context) error {
-	all := c.fleet.Services()
-	s := all[c.random.IntN(len(all))]
+	s := c.victim()
 	d := death{service: s, killed: time.Now()}
-	if err := s.Kill(); err != nil {
+	end := s.Kill
+	if c.Gently {
+		end = s.Stop
+	}
+	if err := end(); err != nil {
 		return err
 	}
 	if log, err := os.Stat(s.LogFile()); err == nil {
@@ -86,6 +89,15 @@ func (c *chaos) kill(ctx context.Context) error {
 	d.started = time.Now()
 	c.deaths = append(c.deaths, d)
 	return s.Start(ctx)
+}
+
+// victim is whose turn it is: anybody's at random, or the next one's.
+func (c *chaos) victim() *fleet.Service {
+	all := c.fleet.Services()
+	if c.Gently {
+		return all[len(c.deaths)%len(all)]
+	}
+	return all[c.random.IntN(len(all))]
 }
 
 // restarts ends the database or the broker now and then.
@@ -109,14 +121,15 @@ func (c *chaos) restarts(ctx context.Context, n int) error {
 
 // meddle changes what the providers do wrong, until ctx ends.
 func (c *chaos) meddle(ctx context.Context, random *rand.Rand) error {
-	for {
+	for !c.Gently {
 		if err := c.setFaults(context.WithoutCancel(ctx), mischief(random)); err != nil {
 			return err
 		}
 		if sleep(ctx, meddleEvery) != nil {
-			return nil
+			break
 		}
 	}
+	return nil
 }
 
 // mischief is a set of faults: each provider refuses, cuts, or dawdles a little.

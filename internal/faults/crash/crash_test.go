@@ -17,16 +17,22 @@ import (
 	"tidings/templates"
 )
 
-// The long run is make crash; this is a handful of kills on each database.
+// The long run is make crash; this is a handful of kills on each database, and one restart of
+// every process in turn.
 func TestAHandfulOfKillsLosesAndRepeatsNothing(t *testing.T) {
 	binary, err := fleet.Build(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, engine := range []string{sqlite, postgres} {
-		t.Run(engine, func(t *testing.T) {
-			o := Defaults(engine)
-			o.Binary, o.Dir, o.Kills, o.Rate, o.APIs, o.Workers = binary, t.TempDir(), 4, 40, 1, 2
+	for why, edit := range map[string]func(*Options){
+		"one process on SQLite":             func(o *Options) { o.Engine = sqlite },
+		"several on PostgreSQL":             func(o *Options) { o.Engine, o.APIs, o.Workers = postgres, 1, 2 },
+		"a rolling restart under some load": func(o *Options) { o.Engine, o.APIs, o.Workers, o.Gently = postgres, 2, 2, true },
+	} {
+		t.Run(why, func(t *testing.T) {
+			o := Defaults(sqlite)
+			edit(&o)
+			o.Binary, o.Dir, o.Kills, o.Rate = binary, t.TempDir(), 4, 40
 			report, err := Run(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)

@@ -31,6 +31,7 @@ type Options struct {
 	Rate     int           // events posted a second
 	APIs     int           // processes that only accept; PostgreSQL only
 	Workers  int           // processes that only deliver; PostgreSQL only
+	Gently   bool          // processes end by SIGTERM, one after the other, and providers behave: a rolling restart
 	Restarts bool          // the database and the broker are restarted too; PostgreSQL only
 	Progress io.Writer
 }
@@ -71,11 +72,13 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.IntVar(&o.APIs, "apis", o.APIs, "api processes (postgres)")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "worker processes (postgres)")
 	flags.StringVar(&o.Dir, "dir", "", "where everything lies (default: a temporary folder)")
+	flags.StringVar(&o.Binary, "binary", "", "the service (default: built now)")
+	flags.BoolVar(&o.Gently, "gently", false, "end processes by SIGTERM instead, one after the other: a rolling restart")
 	asJSON := flags.Bool("json", false, "print the report as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	o.Longest, o.Restarts, o.Progress = time.Duration(*seconds)*time.Second, o.Engine == postgres, progress
+	o.Longest, o.Restarts, o.Progress = time.Duration(*seconds)*time.Second, o.Engine == postgres && !o.Gently, progress
 	report, err := Run(ctx, o)
 	if err != nil {
 		return err

@@ -52,10 +52,13 @@ func (t *trial) report(h faults.History, v faults.Verdict, took time.Duration) R
 	var closed []time.Duration
 	closed, r.MostAmbiguous = ambiguous(h.Trails, t.chaos.deaths)
 	r.Closed = spansOf(closed)
+	if t.Gently && v.Figures.Unknown > 0 {
+		r.Violations = append(r.Violations, fmt.Sprintf("once: %d attempts are unknown, though processes were asked to end", v.Figures.Unknown))
+	}
 	for _, violation := range v.Violations[:min(len(v.Violations), maxViolations)] {
 		r.Violations = append(r.Violations, violation.String())
 	}
-	r.ViolationsMore = len(v.Violations) - len(r.Violations)
+	r.ViolationsMore = max(0, len(v.Violations)-maxViolations)
 	return r
 }
 

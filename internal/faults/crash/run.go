@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"tidings"
+	"tidings/api/wire"
 	"tidings/internal/faults"
 	"tidings/internal/faults/fleet"
 	"tidings/internal/testkit"
@@ -202,7 +205,30 @@ func (t *trial) judge(ctx context.Context, took time.Duration) (Report, error) {
 		Posts: t.traffic.posts(), Unanswered: t.traffic.unanswered(), Trails: trails, Ledger: ledger, Sightings: t.witness.sightings(),
 		Stops: t.traffic.stopped(), Leaks: leaks, Ended: time.Now(), Patience: sweep + restartTime, Slack: stopLag + longestLag,
 	}
-	return t.report(history, faults.Check(history), took), nil
+	verdict := faults.Check(history)
+	return t.report(history, verdict, took), t.keep(history, verdict)
+}
+
+// keep writes the trails that break an invariant beside the logs, for whoever looks into it.
+func (t *trial) keep(h faults.History, v faults.Verdict) error {
+	broken := map[tidings.NotificationID]bool{}
+	for _, violation := range v.Violations {
+		broken[violation.Notification] = true
+	}
+	var kept []wire.Trail
+	for i := range h.Trails {
+		if broken[h.Trails[i].ID] {
+			kept = append(kept, h.Trails[i])
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	text, err := json.MarshalIndent(kept, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keep what is broken: %w", err)
+	}
+	return os.WriteFile(filepath.Join(t.Dir, "broken.json"), text, 0o600)
 }
 
 func (t *trial) close() error {
