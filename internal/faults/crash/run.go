@@ -85,6 +85,9 @@ func (t *trial) open(ctx context.Context) (err error) {
 		}
 	}
 	s := fleet.Settings{Dir: t.Dir, Binary: t.Binary, Config: settings, Env: environment()}
+	if t.Gently { // no lease is to end, and no call to run into its time-out
+		s.Config, s.Env = fmt.Sprintf("delivery: {sweep: %v}", sweep), nil
+	}
 	if t.Engine == postgres {
 		if t.database, err = testkit.NewPostgres(); err != nil {
 			return err
