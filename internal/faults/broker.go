@@ -118,7 +118,7 @@ func (c *brokerConn) receive(f frame) error {
 	case HangBefore, HangAfter:
 		return nil
 	case Late:
-		time.Sleep(fate.For)
+		c.life.wait(fate.For)
 	case Twice:
 		c.ready = append(c.ready, f.raw...)
 	}

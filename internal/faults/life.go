@@ -23,6 +23,7 @@ type Call struct {
 	Seam   Seam
 	What   string // such as "commit: INSERT notifications", "publish push.bulk"
 	Inside bool   // within a transaction: before its commit nothing of it can be seen
+	Quiet  bool   // it changes nothing, so it is the same to die before it or after it
 	Inward bool   // it comes from outside, so it is over before it is seen
 }
 
@@ -125,6 +126,16 @@ func (l *Life) forgets(c io.Closer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, c)
+}
+
+// wait lets a while pass; a death ends it, for whoever waits may hold what others need to be gone.
+func (l *Life) wait(span time.Duration) {
+	timer := time.NewTimer(span)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.over:
+	}
 }
 
 // gone reports whether the life is over.

@@ -49,7 +49,7 @@ func (f *Fuse) Arm(armed bool) {
 func (f *Fuse) Judge(c Call) Fate {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.armed || f.blown {
+	if !f.armed || f.blown || c.Quiet {
 		return Fate{}
 	}
 	f.counts[c.What]++

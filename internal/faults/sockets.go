@@ -5,7 +5,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Listen is listen for this process: at its death the listener and all its connections are cut.
@@ -113,7 +112,7 @@ func (c *mailConn) Write(b []byte) (int, error) {
 	case HangBefore:
 		return len(b), nil // it is lost on the way
 	case Late:
-		time.Sleep(fate.For)
+		c.life.wait(fate.For)
 	}
 	n, err := c.Conn.Write(b)
 	switch fate.Deed {

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A line is one connection to a database as the seam sees it: which statements went over it since
@@ -17,30 +16,33 @@ type line struct {
 	within bool     // a transaction is open
 }
 
-// read tells what a statement is for the seam; nothing where it neither writes nor commits.
+// read tells what a statement is for the seam; nothing where it only ends a transaction or a part of it.
 func (l *line) read(query string) Call {
 	word, _, _ := strings.Cut(strings.ToUpper(query), " ")
 	switch word {
 	case "BEGIN":
 		l.within, l.wrote = true, nil
-		return Call{}
-	case "ROLLBACK":
-		l.within = l.within && strings.Contains(query, " TO ")
+		return Call{Seam: Database, What: "begin", Quiet: true}
+	case "ROLLBACK", "SAVEPOINT", "RELEASE":
+		l.within = l.within && strings.Contains(query, " ")
 		return Call{}
 	case "COMMIT":
 		l.within = false
 		if len(l.wrote) == 0 {
 			return Call{}
 		}
-		return Call{Seam: Database, What: "commit: " + strings.Join(l.wrote, ", ")}
+		return Call{Seam: Database, What: committing + strings.Join(l.wrote, ", ")}
 	}
 	what := writing(query)
 	if what == "" {
-		return Call{}
+		return Call{Seam: Database, What: "read", Inside: l.within, Quiet: true}
 	}
 	l.adds(what)
 	return Call{Seam: Database, What: what, Inside: l.within}
 }
+
+// committing is how the names of commits begin; what they commit follows.
+const committing = "commit: "
 
 func (l *line) adds(what string) {
 	if !slices.Contains(l.wrote, what) {
@@ -82,7 +84,7 @@ func through[T any](l *line, c Call, do func() (T, error)) (T, error) {
 	case DieBefore:
 		l.life.Die()
 	case Late:
-		time.Sleep(fate.For)
+		l.life.wait(fate.For)
 	case FailBefore:
 		if fate.Err != nil {
 			return none, fate.Err

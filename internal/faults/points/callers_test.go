@@ -66,9 +66,10 @@ func (w *world) device(user string, n int) {
 }
 
 // contact gives a user a phone and a mailbox.
-func (w *world) contact(user string) {
+func (w *world) contact(user string, n int) {
 	w.t.Helper()
-	w.must(http.MethodPut, "/v1/users/"+user, map[string]any{"phone": "+15550123001", "email": "ann@example.test"}, nil)
+	w.must(http.MethodPut, "/v1/users/"+user,
+		map[string]any{"phone": fmt.Sprintf("+1555012%04d", 3001+n), "email": fmt.Sprintf("ann.%d@example.test", n)}, nil)
 }
 
 // post posts an event under a dedupe key of its own until it is answered.

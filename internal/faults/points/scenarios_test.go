@@ -42,14 +42,13 @@ func with(event map[string]any, name string, value any) map[string]any {
 	return event
 }
 
-func oneDevice(w *world)  { w.device("u_1", 1) }
-func oneContact(w *world) { w.contact("u_1") }
+func oneDevice(w *world) { w.device("u_1", 1) }
 
 // troubled prepares a user with a device and rules for the providers.
 func troubled(rules string) func(w *world) {
 	return func(w *world) {
 		w.device("u_1", 1)
-		w.contact("u_1")
+		w.contact("u_1", 1)
 		w.faults(rules)
 	}
 }

@@ -61,6 +61,7 @@ type setup struct {
 	keys     string // the folder of the simulators' keys, which take long to make
 	database string // URL; empty: SQLite
 	loseLane bool   // the broker's files go with the process
+	edit     func(*config.Config)
 }
 
 // newWorld starts the simulators and the service, and sees to it that it runs.
@@ -98,6 +99,9 @@ func (w *world) begin() {
 		return
 	}
 	cfg.DataDir, cfg.DatabaseURL = w.data, channels.Secret(w.setup.database)
+	if w.setup.edit != nil {
+		w.setup.edit(&cfg)
+	}
 	running, err := app.New(context.Background(), cfg, app.Settings{
 		Version: "test", Log: slog.New(slog.DiscardHandler), Vendors: all.Vendors(),
 		Listen: life.Listen(w.net.Listen), Dial: life.Dial(w.net.Dial),
