@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -122,6 +123,7 @@ func (l *Trail) delivery(id tidings.DeliveryID) *TrailDelivery {
 func (l *Trail) tell() {
 	for i := range l.Deliveries {
 		d := &l.Deliveries[i]
+		d.imply()
 		for j := range d.Attempts {
 			a := &d.Attempts[j]
 			a.Late = a.Late && slices.ContainsFunc(d.Attempts, func(b tidings.Attempt) bool { return b.Number == a.Number && !b.Late })
@@ -135,4 +137,21 @@ func (l *Trail) tell() {
 			}
 		}
 	}
+}
+
+// CodeNotRecorded is the code of an attempt of which only receipts tell: they ended the delivery,
+// and the process that made the call went before it could record what it was answered.
+const CodeNotRecorded = "not_recorded"
+
+// imply adds the attempts that only receipts tell of, but for one that may still be recorded.
+func (d *TrailDelivery) imply() {
+	for _, r := range d.Receipts {
+		known := func(a tidings.Attempt) bool { return a.Number == r.Attempt }
+		if d.Status == tidings.Sending && d.ClaimNo == r.Attempt || slices.ContainsFunc(d.Attempts, known) {
+			continue
+		}
+		d.Attempts = append(d.Attempts, tidings.Attempt{Delivery: d.ID, Number: r.Attempt, Provider: r.Provider, Ref: r.Ref,
+			StartedAt: r.At, EndedAt: r.At, Outcome: tidings.OutcomeUnknown, Code: CodeNotRecorded})
+	}
+	slices.SortStableFunc(d.Attempts, func(a, b tidings.Attempt) int { return cmp.Compare(a.Number, b.Number) })
 }
