@@ -14,7 +14,7 @@ TESTFLAGS ?=     # such as -run, -v, -count=1
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash faults fuzz model bench golden postgres
+.PHONY: help build demo test check race crash faults lanes fuzz model bench golden postgres
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -46,6 +46,9 @@ crash: postgres ## kill the running service KILLS (200) times on each database, 
 
 faults: postgres ## let the service die at every point where it meets the outside, on both databases
 	TIDINGS_POINTS=all go test -count=1 -timeout 3h -v -run 'Dies' ./internal/faults/points | grep -E '^ *(---|ok|FAIL|panic|.*points;)' | grep -vE -- '--- PASS: .*/.*/.*/'
+
+lanes: postgres ## delete all files of the broker in the middle of 50,000 deliveries, running and stopped
+	TIDINGS_LOST_LANES=50000 go test -count=1 -timeout 1h -v -run 'BrokersFiles' ./internal/app | grep -E '^ *(---|ok|FAIL|panic|.*deliveries;)'
 
 fuzz: ## run every fuzz target for FUZZTIME (10s), in FUZZIN (everywhere)
 	@.ci/fuzz $(strip $(FUZZTIME)) $(strip $(FUZZIN))

@@ -63,6 +63,9 @@ func (d *dispatcher) findLost(ctx context.Context, s *sender) bool {
 			return !errors.Is(err, lanes.ErrUnavailable)
 		}
 	}
+	if horizon.After(now) {
+		horizon = now // a stamp from a clock that is ahead
+	}
 	d.sights[s.lane].see(now, horizon, wait)
 	if before, ok := d.sights[s.lane].lost(now, wait, time.Duration(d.w.skew.Load()), empty); ok {
 		d.takeBack(ctx, s, before, now)

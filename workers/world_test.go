@@ -169,7 +169,8 @@ type order struct {
 	data    string
 	test    bool
 	expires time.Duration
-	unsent  bool // accepted and not published, as when the process died between
+	unsent  bool          // accepted and not published, as when the process died between
+	ahead   time.Duration // how far the stamp is ahead of the clock
 }
 
 // accept makes n notifications of one delivery each and puts them into their lane.
@@ -222,7 +223,7 @@ func (w *world) acceptance(o order, lane tidings.Lane, now time.Time) store.Acce
 			AcceptedAt: now, ExpiresAt: now.Add(o.expires)},
 		User:         &tidings.User{ID: user, CreatedAt: now, UpdatedAt: now},
 		NewAddresses: []tidings.Address{address},
-		Deliveries:   []store.NewDelivery{{Lane: lane, Address: address.ID, Status: tidings.Queued, DueAt: now}},
+		Deliveries:   []store.NewDelivery{{Lane: lane, Address: address.ID, Status: tidings.Queued, DueAt: now.Add(o.ahead)}},
 	}
 }
 

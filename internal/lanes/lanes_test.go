@@ -266,3 +266,37 @@ func TestAMissingStreamIsMadeAgain(t *testing.T) {
 		})
 	}
 }
+
+// An id that was consumed and is published again under a new stamp is a rescue, not a copy.
+func TestWhatIsPublishedAgainComesAgain(t *testing.T) {
+	l := open(t, Settings{})
+	defer closeLanes(t, l)
+	all := ids(1)
+	for i := range 3 {
+		publish(t, l, bulk, time.Now(), all)
+		got := fetch(t, l, bulk, 1)
+		if len(got) != 1 || got[0].IDs[0] != all[0] {
+			t.Fatalf("time %d: fetched %v", i, got)
+		}
+		if err := got[0].Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkHorizon is what the search for lost entries costs for each lane at each sweep.
+func BenchmarkHorizon(b *testing.B) {
+	l, err := Open(b.Context(), Settings{Dir: b.TempDir(), Lanes: specs(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	if failed, err := l.Publish(b.Context(), bulk, time.Now(), ids(1000)); err != nil || len(failed) > 0 {
+		b.Fatal(len(failed), err)
+	}
+	for b.Loop() {
+		if _, err := l.Horizon(b.Context(), bulk, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -40,17 +40,24 @@ func (s *Store) Unqueue(ctx context.Context, ids []tidings.DeliveryID, stamp, du
 	return nil
 }
 
-// Lost moves at most limit deliveries of a lane that were queued before horizon back to parked, due now.
+// absurd is how far ahead of the clock a stamp is taken for that of a clock that was wrong.
+const absurd = time.Minute
+
+// Lost moves at most limit deliveries of a lane that were queued before horizon back to parked,
+// due now; beside them those, at most limit again, whose stamp lies a minute or more ahead of now.
 func (s *Store) Lost(ctx context.Context, lane tidings.Lane, horizon, now time.Time, limit int) (int, error) {
-	var n int64
+	var old, ahead int64
 	err := s.write(ctx, classOf(lane), func(t *tx) (err error) {
-		n, err = t.exec("lost_take", string(lane), horizon.UnixMicro(), now.UnixMicro(), int64(limit))
+		if old, err = t.exec("lost_take", string(lane), horizon.UnixMicro(), now.UnixMicro(), int64(limit)); err != nil {
+			return err
+		}
+		ahead, err = t.exec("absurd_take", string(lane), now.Add(absurd).UnixMicro(), now.UnixMicro(), int64(limit))
 		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("take back what its lane lost: %w", err)
 	}
-	return int(n), nil
+	return int(old + ahead), nil
 }
 
 // Overdue lists at most limit rows of all lanes whose lease or wait is over, longest first.

@@ -112,6 +112,21 @@ func TestWhatItsLaneLostIsParkedAgain(t *testing.T) {
 	})
 }
 
+// The clock was wrong for a while: nothing would be older than such a stamp for years.
+func TestAStampThatNoClockCanHaveGivenIsLost(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		absurd, ahead := w.queued(start().Add(24*time.Hour)), w.queued(start().Add(30*time.Second))
+		if n, err := s.Lost(t.Context(), bulk, start().Add(-time.Hour), start(), 10); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		if d := w.expect(absurd, tidings.Parked, ""); !d.DueAt.Equal(start()) {
+			t.Errorf("due %v", d.DueAt)
+		}
+		w.expect(ahead, tidings.Queued, "") // clocks may differ a little
+	})
+}
+
 func TestALeaseThatIsOverIsResolvedUnderItsClaimOnly(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)

@@ -11,6 +11,14 @@ WITH lost AS MATERIALIZED (
 UPDATE deliveries SET status = 'parked', due_at = $3
 WHERE (ntf, n) IN (SELECT ntf, n FROM lost);
 
+-- Stamps that no clock can have given: nothing would ever be older than they are.
+-- name: absurd_take
+WITH lost AS MATERIALIZED (
+  SELECT ntf, n FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at > $2
+  ORDER BY due_at LIMIT $4 {{skip}})
+UPDATE deliveries SET status = 'parked', due_at = $3
+WHERE (ntf, n) IN (SELECT ntf, n FROM lost);
+
 -- name: overdue
 SELECT {{delivery}}, {{notification}}, a.provider
 FROM deliveries d
