@@ -50,6 +50,7 @@ func Rules() []Rule {
 		{"pure code asks nobody for the time", "the same facts and the same instant must give the same answer", pureCodeIsTimeless},
 		{"tests neither sleep nor skip", "a sleeping test is slow and still flaky; a skipped one says nothing, in green", testsNeitherSleepNorSkip},
 		{"the project speaks of itself alone", "how it came about is of no use to who runs it", textSpeaksOfItself},
+		{"promised tests exist", "a page that says what is tested must not outlive the test", promisedTestsExist},
 		{"nobody real appears", "an address in an example gets mail one day", nobodyReal},
 	}
 }

@@ -121,6 +121,11 @@ var examples = []broken{
 	{"words that only look alike", "the project speaks of itself alone",
 		map[string]string{"README.md": "the contract, a User-Agent, an issue of Nature"}, ""},
 
+	{"a page names a test that is gone", "promised tests exist",
+		map[string]string{"internal/docs/a.md": "see `TestGone`", "a_test.go": "package a\nfunc TestHere() {}"}, "there is no test TestGone"},
+	{"a page names a test that is there", "promised tests exist",
+		map[string]string{"internal/docs/a.md": "see `TestHere`", "a_test.go": "package a\nfunc TestHere() {}"}, ""},
+
 	{"somebody's mail address", "nobody real appears",
 		map[string]string{"README.md": "write to ann@" + "mail.com"}, "use example.test"},
 	{"somebody's number", "nobody real appears",

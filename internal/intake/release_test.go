@@ -109,3 +109,16 @@ func TestACancelledHoldIsNotReleased(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatWouldOutliveItsNotificationIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, r *rig) {
+		for ahead, refused := range map[time.Duration]bool{29*24*time.Hour - time.Minute: false, 29*24*time.Hour + time.Minute: true} {
+			e := shipped("u_1", "")
+			e.SendAt, e.ExpiresIn = time.Now().Add(ahead), 24*time.Hour
+			res := r.post(t, hashed(e))
+			if (res.Refusal != nil) != refused || refused && res.Refusal.Pointer != "/send_at" {
+				t.Errorf("sent in %v and of use for a day: %+v", ahead, res.Refusal)
+			}
+		}
+	})
+}
