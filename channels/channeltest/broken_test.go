@@ -140,6 +140,12 @@ func flaws() []flaw {
 				other.ExpiresAt = time.Now().Add(28 * 24 * time.Hour)
 				return good.Send(ctx, &other)
 			}},
+		{"gives what has waited as long as what has not", "the_expiry_is_passed_on",
+			func(ctx context.Context, good channels.Provider, m *channels.Message) (channels.Answer, error) {
+				other := *m
+				other.ExpiresAt = time.Now().Add(time.Hour).Truncate(time.Second)
+				return good.Send(ctx, &other)
+			}},
 		{"keeps the message of another call", "calls_at_once_do_not_mix",
 			func(ctx context.Context, good channels.Provider, m *channels.Message) (channels.Answer, error) {
 				mu.Lock()
