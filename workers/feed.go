@@ -34,8 +34,7 @@ func (d *dispatcher) feed(ctx context.Context, s *sender) {
 		return
 	}
 	since, behind := d.behind[s.lane]
-	depth := s.pull(now, behind && now.Sub(since) >= laneSpan).depth()
-	d.w.Lanes.Bound(s.lane, depth)
+	depth := d.w.Lanes.Bound(s.lane, s.pull(now, behind && now.Sub(since) >= laneSpan).depth())
 	if d.backlog[s.lane] && d.w.Lanes.Space(s.lane) < depth/topUp {
 		d.wakeLane(s.lane, now.Add(feedAgain))
 		return

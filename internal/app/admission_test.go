@@ -65,10 +65,6 @@ func TestALaneThatStandsStillIsBoundedAndTakesWorkAgainWhenItMoves(t *testing.T)
 		}
 		w.do(http.MethodPost, "/v1/lanes/push.bulk/resume", nil, nil)
 		time.Sleep(10 * time.Second)
-		var lanes any
-		w.do(http.MethodGet, "/v1/lanes", nil, &lanes)
-		t.Logf("%+v", lanes)
-		time.Sleep(10 * time.Second)
 		id := w.post(shipped("u_1", nil))
 		w.until(id, "sent", time.Minute)
 	})

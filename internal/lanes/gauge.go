@@ -91,12 +91,16 @@ func (l *Lanes) Space(name tidings.Lane) int {
 }
 
 // Bound says how many deliveries a lane is filled with from now on, MaxIDs at most and one at
-// least: what is in a lane is behind nothing that comes later, so it should be gone in seconds.
-func (l *Lanes) Bound(name tidings.Lane, most int) {
-	if lane := l.lanes[name]; lane != nil {
-		next := int64(max(1, min(most, lane.MaxIDs)))
-		lane.room.Add(next - lane.bound.Swap(next))
+// least: what is in a lane is behind nothing that comes later, so it should be gone in seconds. It
+// gives what that came to.
+func (l *Lanes) Bound(name tidings.Lane, most int) int {
+	lane := l.lanes[name]
+	if lane == nil {
+		return 0
 	}
+	next := max(1, min(most, lane.MaxIDs))
+	lane.room.Add(int64(next) - lane.bound.Swap(int64(next)))
+	return next
 }
 
 // CloseLane closes a lane to direct publishing, or opens it again.
