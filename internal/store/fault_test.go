@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"tidings"
@@ -126,7 +128,7 @@ func TestAConnectionThatIsGoneIsNoMistakeOfOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, closed := conn.Exec(t.Context(), "SELECT 1") // as when it dies between the pool's check and its use
-	for _, err := range []error{closed, sql.ErrConnDone, driver.ErrBadConn} {
+	for _, err := range []error{closed, fmt.Errorf("begin: %w", pgconn.ErrConnClosed), sql.ErrConnDone, driver.ErrBadConn} {
 		if got := postgresClass(err); got != goneError {
 			t.Errorf("%v is of class %d", err, got)
 		}

@@ -74,8 +74,12 @@ func (d *deployment) do(t *testing.T, api int, method, path string, in, out any)
 // until asks again and again until it holds.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(soon); !holds(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
+	tick, end := time.NewTicker(50*time.Millisecond), time.After(soon)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-end:
 			t.Fatalf("%s: not within %v", what, soon)
 		}
 	}
