@@ -135,6 +135,30 @@ func TestAConnectionThatIsGoneIsNoMistakeOfOurs(t *testing.T) {
 	}
 }
 
+func TestAVerbThatLostToAnotherTransactionRunsAgain(t *testing.T) {
+	s, err := Open(t.Context(), Settings{URL: testkit.Postgres(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for why, code := range map[string]string{"a deadlock": "40P01", "a serialization failure": "40001"} {
+		t.Run(why, func(t *testing.T) {
+			runs := 0
+			err := s.write(t.Context(), Normal, func(tx *tx) error {
+				runs++
+				if runs > 2 {
+					return nil
+				}
+				_, err := tx.conn.ExecContext(tx.ctx, "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '"+code+"'; END $$")
+				return err
+			})
+			if err != nil || runs != 3 {
+				t.Errorf("%d runs, %v", runs, err)
+			}
+		})
+	}
+}
+
 // A claim that took place must be used: nobody else could send what it holds, and were it left to
 // its lease, what must not be repeated would never be sent.
 func TestAClaimWhoseCommitWasNotAnsweredIsLookedUp(t *testing.T) {
