@@ -107,7 +107,7 @@ func TestEqualSeedsMakeEqualEvents(t *testing.T) {
 		}
 		return string(text)
 	}
-	if events(7) != events(7) || events(7) == events(8) {
+	if first, second := events(7), events(7); first != second || first == events(8) {
 		t.Error("the seed does not decide")
 	}
 }
