@@ -2,6 +2,7 @@ package faults
 
 import (
 	"slices"
+	"time"
 
 	"tidings"
 	"tidings/api/wire"
@@ -35,12 +36,31 @@ func (c *checker) sightings() {
 	}
 }
 
-// abandoned checks that nobody keeps a claim whose lease is long over.
+// abandoned checks that nobody keeps a claim whose lease is long over. Time in which no process
+// lived does not count.
 func (c *checker) abandoned(s Sighting) {
 	d := &s.Delivery
-	if d.Status == tidings.Sending && s.At.After(d.DueAt.Add(c.Patience)) {
+	if d.Status == tidings.Sending && c.lived(d.DueAt.Time, s.At) > c.Patience {
 		c.brokenBy(NotAbandoned, d, "is being sent %v after its lease was over", s.At.Sub(d.DueAt.Time))
 	}
+}
+
+// lived is how much of a span some process lived.
+func (c *checker) lived(from, to time.Time) (lived time.Duration) {
+	if c.Alive == nil {
+		return to.Sub(from)
+	}
+	for _, life := range c.Alive {
+		begin, end := life.From, life.To
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		lived += max(0, end.Sub(begin))
+	}
+	return lived
 }
 
 // forward checks one delivery against how it was seen before.

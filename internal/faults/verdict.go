@@ -24,9 +24,13 @@ type History struct {
 	Stops      []Stop            // what people were promised not to get any more
 	Leaks      []Leak            // secrets and addresses found where they must not be; see FindLeaks
 	Ended      time.Time         // when the trails were read
+	Alive      []Span            // when a process that delivers lived; nil: all the time
 	Patience   time.Duration     // how long after the end of its lease a claim may be open: the sweep, and what a restart takes
 	Slack      time.Duration     // how long after a stop a provider may still accept: a second, and its longest delay
 }
+
+// A Span is from one instant to another.
+type Span struct{ From, To time.Time }
 
 // A Post is an event and the notification that its caller was told of.
 type Post struct {

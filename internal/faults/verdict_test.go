@@ -128,6 +128,10 @@ func TestWhatIsBrokenIsFound(t *testing.T) {
 		{"a receipt that was forgotten", faults.Forward, func(h *faults.History) { h.Sightings[2].Delivery.Receipts = make([]wire.Receipt, 2) }},
 		{"a phone number in the log", faults.Discreet, func(h *faults.History) { h.Leaks = []faults.Leak{{What: "a phone number", Where: "log"}} }},
 		{"a claim that nobody closed", faults.NotAbandoned, func(h *faults.History) { h.Sightings[1].At = at(12).Time }},
+		{"a claim that nobody closed who lived", faults.NotAbandoned, func(h *faults.History) {
+			h.Sightings[1].At = at(20).Time
+			h.Alive = []faults.Span{{From: at(0).Time, To: at(9).Time}, {From: at(11).Time, To: at(60).Time}}
+		}},
 	}
 	seen := map[faults.Invariant]bool{}
 	for _, c := range cases {
@@ -173,6 +177,10 @@ func TestWhatNobodyPromisedIsNoViolation(t *testing.T) {
 		}},
 		{"a hold that is not due yet", func(h *faults.History) {
 			h.Trails[0].Holds = []wire.Hold{{State: tidings.HoldWaiting, Until: at(5000)}}
+		}},
+		{"a claim that nobody was there to close", func(h *faults.History) {
+			h.Sightings[1].At = at(12).Time
+			h.Alive = []faults.Span{{From: at(0).Time, To: at(7).Time}, {From: at(11).Time, To: at(60).Time}}
 		}},
 		{"a late answer after the end", func(h *faults.History) {
 			d := &h.Trails[0].Deliveries[1]

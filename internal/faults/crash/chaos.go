@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tidings/channels/simulator"
+	"tidings/internal/faults"
 	"tidings/internal/faults/fleet"
 )
 
@@ -27,6 +28,7 @@ type death struct {
 	service *fleet.Service
 	killed  time.Time
 	started time.Time // when it was started again
+	ready   time.Time // when it listened
 	logged  int64     // how much its log held by then
 }
 
@@ -34,6 +36,7 @@ type death struct {
 type chaos struct {
 	*trial
 	random  *rand.Rand
+	began   time.Time
 	deaths  []death
 	crashes int // of the database
 	outages int // of the broker
@@ -55,9 +58,9 @@ func (c *chaos) run(ctx context.Context) error {
 }
 
 func (c *chaos) kills(ctx context.Context) error {
-	began := time.Now()
-	for n := 1; n <= c.Kills && (c.Longest == 0 || time.Since(began) < c.Longest); n++ {
-		if err := sleep(ctx, time.Duration(c.random.Int64N(int64(2*c.Pause)))); err != nil {
+	c.began = time.Now()
+	for n := 1; n <= c.Kills && (c.Longest == 0 || time.Since(c.began) < c.Longest); n++ {
+		if err := sleep(ctx, time.Duration(c.random.Float64()*2*float64(c.pause()))); err != nil {
 			return err
 		}
 		if err := c.kill(ctx); err != nil {
@@ -71,6 +74,16 @@ func (c *chaos) kills(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pause is how long a process lives in the mean. Where the machine is so slow that starting takes
+// longer, it is as long as that: else hardly anything would be done between two kills.
+func (c *chaos) pause() time.Duration {
+	if len(c.deaths) == 0 {
+		return c.Pause
+	}
+	last := c.deaths[len(c.deaths)-1]
+	return max(c.Pause, last.ready.Sub(last.started))
 }
 
 func (c *chaos) kill(ctx context.Context) error {
@@ -87,8 +100,23 @@ func (c *chaos) kill(ctx context.Context) error {
 		d.logged = log.Size()
 	}
 	d.started = time.Now()
+	err := s.Start(ctx)
+	d.ready = time.Now()
 	c.deaths = append(c.deaths, d)
-	return s.Start(ctx)
+	return err
+}
+
+// lives are when the one process lived; nil where there are several, of which most do.
+func (c *chaos) lives() (all []faults.Span) {
+	if len(c.fleet.Services()) > 1 {
+		return nil
+	}
+	from := c.began
+	for _, d := range c.deaths {
+		all = append(all, faults.Span{From: from, To: d.killed})
+		from = d.ready
+	}
+	return append(all, faults.Span{From: from, To: time.Now()})
 }
 
 // victim is whose turn it is: anybody's at random, or the next one's.

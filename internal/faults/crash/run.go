@@ -206,7 +206,7 @@ func (t *trial) judge(ctx context.Context, took time.Duration) (Report, error) {
 	}
 	history := faults.History{
 		Posts: t.traffic.posts(), Unanswered: t.traffic.unanswered(), Trails: trails, Ledger: ledger, Sightings: t.witness.sightings(),
-		Stops: t.traffic.stopped(), Leaks: leaks, Ended: time.Now(), Patience: sweep + restartTime, Slack: stopLag + longestLag,
+		Stops: t.traffic.stopped(), Leaks: leaks, Ended: time.Now(), Alive: t.chaos.lives(), Patience: sweep + restartTime, Slack: stopLag + longestLag,
 	}
 	verdict := faults.Check(history)
 	return t.report(history, verdict, took), t.keep(history, verdict)
