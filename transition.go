@@ -49,7 +49,7 @@ func Transitions() []Transition {
 		{Queued, EventCancel, []Status{Cancelled}},
 
 		{Sending, EventRecorded, []Status{Parked, Unknown, Sent, Delivered, Bounced, Failed, Expired, Cancelled, Suppressed, Dead}},
-		{Sending, EventLeaseOver, []Status{Parked, Unknown, Cancelled}},
+		{Sending, EventLeaseOver, []Status{Parked, Unknown, Cancelled, Dead}},
 		{Sending, EventLateRecord, positive},
 		{Sending, EventReceipt, news},
 

@@ -18,13 +18,14 @@ const (
 
 // claim claims the tickets' deliveries and lets those that may go out go their way. The others
 // are settled by then. On an error all tickets are as they were; what the log claimed all the
-// same is closed as unknown when its lease is over.
-func (s *sender) claim(batch []ticket) error {
+// same is closed as unknown when its lease is over. seized is the number of the claim that one
+// delivery has already; 0: none.
+func (s *sender) claim(batch []ticket, seized int) error {
 	began := time.Now()
 	p := plan{s: s, now: began.UTC().Truncate(time.Microsecond), calls: make(map[tidings.DeliveryID]*call, len(batch)),
 		ended: map[tidings.DeliveryID]ending{}}
 	claimed, err := s.w.Store.Claim(s.w.calls, s.class, store.ClaimRequest{
-		Lane: s.lane, IDs: distinct(batch), Now: p.now, Lease: s.w.Config.Delivery.Lease, Check: p.check,
+		Lane: s.lane, IDs: distinct(batch), Now: p.now, Lease: s.w.Config.Delivery.Lease, Seized: seized, Check: p.check,
 	})
 	if err != nil {
 		p.giveBack()
@@ -80,6 +81,7 @@ func (s *sender) assign(batch []ticket, calls []*call) {
 // An ending is what a check gave a delivery instead of a claim.
 type ending struct {
 	status tidings.Status
+	reason tidings.Reason
 	due    time.Time
 }
 
@@ -92,7 +94,7 @@ func (s *sender) count(ended map[tidings.DeliveryID]ending, now time.Time) {
 			continue
 		}
 		finished++
-		s.w.Metrics.Deliveries.WithLabelValues(string(s.lane.Channel()), "", string(e.status)).Inc()
+		s.w.countEnd(string(s.lane.Channel()), "", store.Recorded{Status: e.status, Ended: true}, e.reason)
 	}
 	s.meter.add(finished, now)
 }
@@ -126,11 +128,11 @@ func (p *plan) check(c *store.Claimed) (tidings.Status, tidings.Reason, time.Tim
 		again.permit.giveBack()
 	}
 	delete(p.calls, c.Delivery.ID)
-	status, reason, due := p.decide(c)
+	status, reason, due := p.unharmed(c)
 	if status == "" {
 		delete(p.ended, c.Delivery.ID)
 	} else {
-		p.ended[c.Delivery.ID] = ending{status, due}
+		p.ended[c.Delivery.ID] = ending{status, reason, due}
 	}
 	return status, reason, due
 }

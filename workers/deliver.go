@@ -102,7 +102,7 @@ func (s *sender) call(c *call, m *channels.Message) *store.Result {
 	step := channels.Next(s.when(c, fault, end), fault, s.w.policy(c.event, c.Delivery.Channel))
 	c.permit.done(ended{failed: step.Breaker, throttled: fault.WantsFewer(), pause: fault.Pause(), took: end.Sub(start)}, end)
 	s.fail(c, r, fault, step)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // whatever the provider's client calls it
 		s.w.Metrics.AttemptTimeouts.WithLabelValues(c.gate.Name).Inc()
 	}
 	return r

@@ -64,6 +64,15 @@ func (h *hands) settle(from *held, n int) {
 	}
 }
 
+// letGo forgets the entries of tickets: they come again when their ack wait is over.
+func (h *hands) letGo(batch []ticket) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range batch {
+		delete(h.held, t.from)
+	}
+}
+
 // holds reports whether an entry is still in hand.
 func (h *hands) holds(from *held) bool {
 	h.mu.Lock()

@@ -120,9 +120,7 @@ func (s *sender) report(c *call, r *store.Result, recorded store.Recorded) {
 	if recorded.Retired {
 		m.AddressesRetired.WithLabelValues(a.Provider).Inc()
 	}
-	if recorded.Status != tidings.Unknown || r.DueAt.IsZero() { // else a receipt is awaited, which is no end
-		s.w.countEnd(channel, a.Provider, recorded, r.Reason)
-	}
+	s.w.countEnd(channel, a.Provider, recorded, r.Reason)
 	level := slog.LevelInfo
 	if a.Outcome == tidings.ConfigFault || a.Outcome == tidings.QuotaSpent {
 		level = slog.LevelError // somebody must mend the set-up
@@ -140,7 +138,7 @@ func (s *sender) report(c *call, r *store.Result, recorded store.Recorded) {
 // countEnd counts a delivery that reached an end.
 func (w *Workers) countEnd(channel, provider string, recorded store.Recorded, reason tidings.Reason) {
 	switch {
-	case recorded.Late, recorded.Status == tidings.Parked, recorded.Status == tidings.Queued, recorded.Status == tidings.Sending:
+	case !recorded.Ended:
 		return
 	case recorded.Status == tidings.Dead:
 		w.Metrics.DeadLetters.WithLabelValues(channel, string(reason)).Inc()

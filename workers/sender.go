@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,10 @@ type sender struct {
 	meter  meter
 	pace   pace
 
+	// Only the loop touches what follows.
+	suspects    map[tidings.DeliveryID]*suspect
+	convictions int // since a claim worked
+
 	poke   chan struct{} // holds one token when permits may have come
 	paused atomic.Bool   // by an operator
 	calls  atomic.Int32  // under way
@@ -43,7 +48,7 @@ type sender struct {
 
 func newSender(w *Workers, lane tidings.Lane) *sender {
 	s := &sender{w: w, lane: lane, config: w.Config.Lane(lane), class: store.Normal, poke: make(chan struct{}, 1),
-		hands: hands{log: w.Log, held: map[*held]struct{}{}}}
+		hands: hands{log: w.Log, held: map[*held]struct{}{}}, suspects: map[tidings.DeliveryID]*suspect{}}
 	if lane.Priority() == tidings.Urgent {
 		s.class = store.Urgent
 	}
@@ -69,13 +74,17 @@ func (s *sender) run(ctx context.Context) {
 			continue
 		}
 		waiting = s.held(waiting)
-		n = min(n, len(waiting), maxClaim)
-		if err := s.claim(waiting[:n]); err != nil {
-			s.w.Log.Error("claim failed", "lane", s.lane, "error", err)
-			s.sleep(ctx, troubled)
+		if len(waiting) == 0 {
 			continue
 		}
-		waiting = waiting[n:]
+		batch := next(waiting, min(n, len(waiting), maxClaim))
+		again := s.claimAll(ctx, batch)
+		if len(again) == len(batch) {
+			s.sleep(ctx, troubled)
+		}
+		if waiting = waiting[len(batch):]; len(again) > 0 {
+			waiting = slices.Concat(waiting, again) // behind the others
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"tidings"
 	"tidings/channels"
+	"tidings/internal/group"
 	"tidings/internal/lanes"
 	"tidings/internal/store"
 )
@@ -125,25 +126,27 @@ func (d *dispatcher) closeLeases(ctx context.Context) {
 	}
 }
 
+// close settles what is overdue, so that one row that the log refuses holds up no other.
 func (d *dispatcher) close(ctx context.Context, results []store.Result, resolutions []store.Resolution) {
-	if len(results) > 0 {
-		recorded, err := d.w.Store.Record(ctx, store.Background, results)
-		if err != nil {
-			d.trouble(ctx, "close leases", err)
-		}
+	bad := func(err error) bool { return ctx.Err() == nil && !errors.Is(err, store.ErrUnavailable) }
+	group.Halves(results, func(some []store.Result) error {
+		recorded, err := d.w.Store.Record(ctx, store.Background, some)
 		for i := range recorded {
-			d.closed(&results[i], recorded[i])
+			d.closed(&some[i], recorded[i])
 		}
-	}
-	if len(resolutions) > 0 {
-		if err := d.w.Store.Resolve(ctx, resolutions); err != nil {
-			d.trouble(ctx, "resolve unknown outcomes", err)
-			return
+		return err
+	}, bad, func(r store.Result, err error) {
+		d.trouble(ctx, "close the lease of "+r.Attempt.Delivery.String(), err)
+	})
+	group.Halves(resolutions, func(some []store.Resolution) error {
+		if err := d.w.Store.Resolve(ctx, some); err != nil {
+			return err
 		}
-		for _, r := range resolutions {
-			d.resolved(&r)
+		for i := range some {
+			d.resolved(&some[i])
 		}
-	}
+		return nil
+	}, bad, func(r store.Resolution, err error) { d.trouble(ctx, "resolve the outcome of "+r.ID.String(), err) })
 }
 
 func (d *dispatcher) closed(r *store.Result, recorded store.Recorded) {
@@ -167,13 +170,16 @@ func (d *dispatcher) resolved(r *store.Resolution) {
 		d.wakeLane(r.Lane, r.DueAt)
 		return
 	}
-	d.w.countEnd(string(r.Lane.Channel()), "", store.Recorded{Status: r.Status}, r.Reason)
+	d.w.countEnd(string(r.Lane.Channel()), "", store.Recorded{Status: r.Status, Ended: true}, r.Reason)
 }
 
 // abandoned is the result of a claim that nobody recorded: bytes may have left.
 func (d *dispatcher) abandoned(o *store.Overdue, now time.Time) store.Result {
 	fault := &channels.Error{Fault: tidings.OutcomeUnknown, Code: "lease_over", Text: "the worker did not report an outcome"}
 	step := channels.Next(d.when(o, now), fault, d.policy(o))
+	if poisoned(o) {
+		step = channels.Step{Status: tidings.Dead, Reason: tidings.ReasonPoison}
+	}
 	r := store.Result{
 		Attempt: tidings.Attempt{Delivery: o.Delivery.ID, Number: o.Delivery.ClaimNo, Provider: o.Provider,
 			StartedAt: o.Delivery.DueAt.Add(-d.w.Config.Delivery.Lease), EndedAt: now, // the claim is all that is known of its begin

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -169,6 +170,7 @@ type order struct {
 	data    string
 	test    bool
 	expires time.Duration
+	version int64         // of the catalogue; 0: 1
 	unsent  bool          // accepted and not published, as when the process died between
 	ahead   time.Duration // how far the stamp is ahead of the clock
 }
@@ -219,7 +221,7 @@ func (w *world) acceptance(o order, lane tidings.Lane, now time.Time) store.Acce
 	event := w.catalogue.Events[o.event]
 	return store.Acceptance{
 		Notification: tidings.Notification{ID: tidings.NewNotificationID(now), App: "shop", Test: o.test, Type: o.event, UserID: user,
-			Category: event.Category.Name, CatalogVersion: 1, Data: json.RawMessage(o.data), Sensitive: event.Sensitive,
+			Category: event.Category.Name, CatalogVersion: cmp.Or(o.version, 1), Data: json.RawMessage(o.data), Sensitive: event.Sensitive,
 			AcceptedAt: now, ExpiresAt: now.Add(o.expires)},
 		User:         &tidings.User{ID: user, CreatedAt: now, UpdatedAt: now},
 		NewAddresses: []tidings.Address{address},

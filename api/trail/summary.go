@@ -236,6 +236,8 @@ func doubtful(s stand) string {
 		return "may or may not have arrived: the provider gave no clear answer, and it is too late for another try"
 	case s.status == tidings.Dead && s.reason == tidings.ReasonRetriesSpent:
 		return "may or may not have arrived and needs a person: all tries failed or were left without a clear answer"
+	case s.status == tidings.Dead && s.reason == tidings.ReasonPoison:
+		return "may or may not have arrived and needs a person: whoever worked on it broke off, again and again"
 	case s.status == tidings.Cancelled && s.reason == tidings.ReasonCancelled:
 		return "was called off, but may have arrived: the provider gave no clear answer"
 	case s.status == tidings.Cancelled && s.reason == tidings.ReasonSuperseded:

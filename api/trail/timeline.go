@@ -22,6 +22,7 @@ const (
 	kindQueued   = "queued"
 	kindAttempt  = "attempt"
 	kindReceipt  = "receipt"
+	kindRedriven = "redriven"
 	kindExpired  = "expired"
 
 	kindCancelled = "cancelled" // of the log
@@ -50,15 +51,16 @@ func timeline(t *store.Trail, providers map[string]string, now time.Time) []wire
 		w.add(m.At, m.Kind, m.Delivery, sentence(strings.TrimSuffix(cmp.Or(m.Text, strings.ReplaceAll(m.Kind, "_", " ")), ".")))
 	}
 	slices.SortStableFunc(w.moments, func(a, b wire.Moment) int {
-		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(order(a.Kind), order(b.Kind)))
+		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(order(a), order(b)))
 	})
 	return w.moments
 }
 
-// order is which of two moments of the same instant came first.
-func order(kind string) int {
-	kinds := []string{kindAccepted, kindReleased, kindDecided, kindHeld, kindQueued, kindAttempt, kindReceipt}
-	if i := slices.Index(kinds, kind); i >= 0 {
+// order is which of two moments of the same instant came first. What was decided of one delivery
+// follows from what became of it.
+func order(m wire.Moment) int {
+	kinds := []string{kindAccepted, kindReleased, kindDecided, kindHeld, kindQueued, kindAttempt, kindReceipt, kindRedriven}
+	if i := slices.Index(kinds, m.Kind); i >= 0 && (m.Kind != kindDecided || m.DeliveryID.IsZero()) {
 		return i
 	}
 	return len(kinds)
@@ -108,6 +110,8 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 			at = w.trail.Notification.ExpiresAt
 		}
 		w.add(at, kindExpired, d.ID, sentence(which+": it is too late to be of use"))
+	case tidings.Dead:
+		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" is set aside for a person, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
 	case tidings.Suppressed:
 		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+": do not send, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
 	}

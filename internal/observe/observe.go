@@ -107,7 +107,7 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 		for _, k := range []string{"opened", "clicked", "complained"} {
 			m.Engagement.WithLabelValues(p.Channel, p.Name, k)
 		}
-		for _, r := range []string{"retries_spent", "provider_broken", "poison"} {
+		for _, r := range []string{"retries_spent", "provider_broken", "no_provider", "poison"} {
 			m.DeadLetters.WithLabelValues(p.Channel, r)
 		}
 	}

@@ -72,6 +72,9 @@ func (q *claiming) run() error {
 	if err := q.lock("delivery_lock", len(ids), func(i int) []any { return keyArgs(ids[i]) }); err != nil {
 		return err
 	}
+	if err := q.unseize(); err != nil {
+		return err
+	}
 	if err := q.facts(); err != nil {
 		return err
 	}
@@ -94,6 +97,15 @@ func (q *claiming) run() error {
 		return err
 	}
 	return q.erase()
+}
+
+// unseize makes the one delivery that was seized before queued again, for as long as it is looked at.
+func (q *claiming) unseize() error {
+	if q.request.Seized == 0 {
+		return nil
+	}
+	_, err := q.exec("claim_unseize", keyArgs(q.request.IDs[0], int64(q.request.Seized))...)
+	return err
 }
 
 func (q *claiming) facts() error {

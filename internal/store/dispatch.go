@@ -69,10 +69,11 @@ func (s *Store) Overdue(ctx context.Context, now time.Time, limit int) ([]Overdu
 			var d storedDelivery
 			var n storedNotification
 			var provider *string
-			if err := r.Scan(slices.Concat(d.dest(), n.dest(), []any{&provider})...); err != nil {
+			var died int
+			if err := r.Scan(slices.Concat(d.dest(), n.dest(), []any{&provider, &died})...); err != nil {
 				return err
 			}
-			out = append(out, Overdue{Delivery: d.whole(), Notification: n.Notification, Provider: text(provider)})
+			out = append(out, Overdue{Delivery: d.whole(), Notification: n.Notification, Provider: text(provider), Died: died})
 			return nil
 		})
 	})

@@ -89,11 +89,11 @@ func (e *postgresEngine) once(ctx context.Context, fn func(t *tx) error) (err er
 	}
 	committing := false
 	defer func() {
-		if !committing { // also when fn panics
+		if !committing {
 			_ = s.control(ctx, "ROLLBACK") // a connection that fails here is thrown away by the pool
 		}
 	}()
-	if err := fn(&tx{session: s, ctx: ctx}); err != nil {
+	if err := unharmed(&tx{session: s, ctx: ctx}, fn); err != nil {
 		return err
 	}
 	committing = true

@@ -261,7 +261,8 @@ func (r *recording) settle() error {
 			continue
 		}
 		next[k] = f.afterRecord(p, f.evidence, p.Attempt.EndedAt)
-		r.out[r.places[k]].Status = next[k].status
+		out := &r.out[r.places[k]]
+		out.Status, out.Ended = next[k].status, next[k].status != f.status && !next[k].live()
 		if next[k] != f.standing {
 			moved = append(moved, k)
 		}

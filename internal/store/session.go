@@ -61,6 +61,16 @@ type tx struct {
 	ctx context.Context
 }
 
+// unharmed runs a verb and turns its panic into its error.
+func unharmed(t *tx, fn func(t *tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v", p)
+		}
+	}()
+	return fn(t)
+}
+
 // A row is one row of a result.
 type row interface{ Scan(dest ...any) error }
 

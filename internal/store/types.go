@@ -55,6 +55,8 @@ type ClaimRequest struct {
 	IDs   []tidings.DeliveryID
 	Now   time.Time
 	Lease time.Duration
+	// Seized is the number under which the one delivery of the request was seized; 0: it was not.
+	Seized int
 	// Check is asked inside the transaction, with the rows locked: an empty status lets the
 	// claim pass, Parked puts it off until due, anything else ends it.
 	Check func(c *Claimed) (status tidings.Status, reason tidings.Reason, due time.Time)
@@ -111,6 +113,7 @@ const (
 type Recorded struct {
 	Late    bool           // the claim was no longer held: kept as evidence
 	Status  tidings.Status // as it stands now
+	Ended   bool           // this result brought it to that status, which is an end
 	Retired bool           // the address was retired by this result
 }
 
@@ -127,6 +130,7 @@ type Overdue struct {
 	Delivery     tidings.Delivery // Status is Sending or Unknown
 	Provider     string           // of a sending row's claim, when known
 	Notification tidings.Notification
+	Died         int // of a sending row: how many claims right before this one died too, in a row
 }
 
 // A Resolution ends or retries a row that waited for a receipt in vain.

@@ -215,15 +215,8 @@ func (w *writer) commit(ctx context.Context, ran []*job, err error) {
 	}
 }
 
-// run turns a panic of the job into its error: the writer outlives it.
-func (j *job) run(t *tx) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a transaction: %v", p)
-		}
-	}()
-	return j.fn(t)
-}
+// run runs the job; the writer outlives its panic.
+func (j *job) run(t *tx) error { return unharmed(t, j.fn) }
 
 // begin opens a write transaction, waiting for other processes as long as maxBusy.
 func begin(ctx context.Context, s *session) error {

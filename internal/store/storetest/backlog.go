@@ -1,15 +1,11 @@
 package storetest
 
 import (
-	"database/sql"
 	"fmt"
 	"hash/crc32"
 	"strings"
 	"testing"
 	"time"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the drivers that the log uses too
-	_ "modernc.org/sqlite"
 
 	"tidings"
 	"tidings/internal/store"
@@ -31,28 +27,11 @@ type Backlog struct {
 // Put writes the backlog by one statement for each table, beside a log that is open.
 func (b Backlog) Put(t testing.TB, settings store.Settings) {
 	t.Helper()
-	driver, source, id := "pgx", settings.URL, "decode(%s, 'hex')"
+	id := "decode(%s, 'hex')"
 	if settings.URL == "" {
-		driver, source, id = "sqlite", "file:"+settings.Dir+"/tidings.db?_pragma=busy_timeout(5000)&_txlock=immediate", "unhex(%s)"
+		id = "unhex(%s)"
 	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	for _, text := range b.statements(id, driver == "pgx") {
-		if _, err := tx.ExecContext(t.Context(), text); err != nil {
-			t.Fatalf("put a backlog: %v: %s", err, text)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	beside(t, settings, b.statements(id, settings.URL != "")...)
 }
 
 // statements fill the tables. Ids are time-ordered as all are: the instant, what is the app's
