@@ -177,6 +177,9 @@ func (d *declaration) readEvent(k key) *tidings.EventType {
 	if e.Channels == nil {
 		d.problem(k.line, "event type %s needs channels", k.name)
 	}
+	if fresh := e.Fresh(); e.ExpiresIn > 0 && fresh >= e.ExpiresIn {
+		d.problem(k.line, "event type %s expires in %v, before it is late: fresh_for %v must be shorter", k.name, e.ExpiresIn, fresh)
+	}
 	if e.Priority == "" {
 		e.Priority = tidings.Bulk
 		if e.Category.Kind == tidings.Critical {

@@ -85,6 +85,7 @@ func TestParseNamesFileAndLineOfEveryProblem(t *testing.T) {
 		{"a channel twice", catalog("events:\n  shipped: {category: orders, channels: [push, email, push]}\n"), "catalog.yaml:5: channel push is listed twice"},
 		{"a bad duration", event("expires_in: 5 min"), `catalog.yaml:8: expires_in "5 min" is not a duration`},
 		{"a duration that is too long", event("expires_in: 721h"), "catalog.yaml:8: expires_in must lie between 1s and 720h"},
+		{"fresh for longer than it is of use", event("expires_in: 5m\n    fresh_for: 5m"), "catalog.yaml:5: event type shipped expires in 5m0s, before it is late"},
 		{"an unknown lane", event("lane: fast"), `catalog.yaml:8: lane "fast" is not known; it is bulk, priority`},
 		{"no bool", event("sensitive: maybe"), "catalog.yaml:8: sensitive must be true or false"},
 		{"a digest", event("digest: {key: order}"), "catalog.yaml:8: digests are not supported yet"},
@@ -174,9 +175,9 @@ func TestParseReadsTheRules(t *testing.T) {
 categories:
   orders: {kind: transactional, on_unknown: {wait_receipt: 90s, then: give_up}}
   security: {kind: critical}
-  offers: {kind: marketing, caps: {per_user: 3/24h}}
+  offers: {kind: marketing, caps: {per_user: 3/24h}, fresh_for: 2h}
 events:
-  shipped: {category: orders, channels: [email, push], expires_in: 5m, dedupe_window: 1h, sensitive: true, on_unknown: retry}
+  shipped: {category: orders, channels: [email, push], expires_in: 5m, fresh_for: 1m, dedupe_window: 1h, sensitive: true, on_unknown: retry}
   alert: {category: security, channels: [webhook]}
   slow.alert: {category: security, channels: [webhook], lane: bulk}
   offer: {category: offers, channels: [webhook], on_unknown: {wait_receipt: 2m, then: retry}, data: {n: {type: number, example: 2},
@@ -189,6 +190,8 @@ events:
 		t.Error("channels are in another order")
 	case shipped.ExpiresIn != 5*time.Minute || shipped.DedupeWindow != time.Hour || !shipped.Sensitive:
 		t.Errorf("%+v", shipped)
+	case shipped.Fresh() != time.Minute || offer.Fresh() != 2*time.Hour || alert.Fresh() != 0:
+		t.Errorf("fresh for %v, %v, %v", shipped.Fresh(), offer.Fresh(), alert.Fresh())
 	case shipped.Priority != tidings.Bulk || alert.Priority != tidings.Urgent || c.Events["slow.alert"].Priority != tidings.Bulk:
 		t.Error("the lane is priority for what is critical, else bulk, unless the type says so")
 	case shipped.Unknown(tidings.SMS) != tidings.OnUnknown{Retry: true} || offer.Unknown(tidings.SMS) != tidings.OnUnknown{Wait: 2 * time.Minute, Retry: true}:

@@ -22,7 +22,7 @@ func DefaultConfig() Config {
 
 // Lane is the configuration of one lane: its own entry, over its channel's, over the defaults.
 func (c Config) Lane(l tidings.Lane) LaneConfig {
-	out := LaneConfig{Limit: 1_000_000, MaxWait: 10 * time.Minute, Workers: 16, AckWait: 30 * time.Second}
+	out := LaneConfig{Limit: 1_000_000, MaxWait: 10 * time.Minute, Workers: 16, AckWait: 30 * time.Second, SideRate: 20}
 	if l.Channel() == tidings.Push {
 		out.Workers = 64 // push services answer many calls on one connection
 	}
@@ -39,6 +39,9 @@ func (c Config) Lane(l tidings.Lane) LaneConfig {
 		}
 		if over.AckWait > 0 {
 			out.AckWait = over.AckWait
+		}
+		if over.SideRate > 0 {
+			out.SideRate = over.SideRate
 		}
 	}
 	return out
@@ -84,7 +87,7 @@ func (c Config) validateLanes() error {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("lanes: %q is neither a channel nor a lane such as sms.bulk", key)
 		}
-		if l.Limit < 0 || l.MaxWait < 0 || l.Workers < 0 || l.AckWait < 0 {
+		if l.Limit < 0 || l.MaxWait < 0 || l.Workers < 0 || l.AckWait < 0 || l.SideRate < 0 {
 			return fmt.Errorf("lanes.%s: nothing may be below 0", key)
 		}
 	}

@@ -30,8 +30,7 @@ type dispatcher struct {
 	looking sync.Mutex // held from reading what operators have set until it is in force
 
 	// Only the loop touches what follows.
-	backlog map[tidings.Lane]bool      // due deliveries wait for room
-	behind  map[tidings.Lane]time.Time // since when, while the lane is worked
+	waits   map[tidings.Lane]*wait
 	sights  map[tidings.Lane]*sights
 	sweepAt time.Time
 	holdAt  time.Time // when the earliest hold is due; zero: none
@@ -41,10 +40,10 @@ type dispatcher struct {
 
 func newDispatcher(w *Workers) *dispatcher {
 	now := time.Now()
-	d := &dispatcher{w: w, wake: make(chan struct{}, 1), next: map[tidings.Lane]time.Time{}, backlog: map[tidings.Lane]bool{},
-		behind: map[tidings.Lane]time.Time{}, sights: map[tidings.Lane]*sights{}, skewAt: now.Add(measure)}
+	d := &dispatcher{w: w, wake: make(chan struct{}, 1), next: map[tidings.Lane]time.Time{}, waits: map[tidings.Lane]*wait{},
+		sights: map[tidings.Lane]*sights{}, skewAt: now.Add(measure)}
 	for lane := range w.senders {
-		d.sights[lane] = &sights{}
+		d.sights[lane], d.waits[lane] = &sights{}, &wait{}
 	}
 	return d
 }
@@ -89,6 +88,7 @@ func (d *dispatcher) periodic(ctx context.Context, now time.Time) {
 	if !d.lookAt.After(now) {
 		d.lookAt = now.Add(look)
 		d.lookAround(ctx, now)
+		d.seeParked(ctx, now)
 	}
 	if !d.skewAt.After(now) {
 		d.skewAt = now.Add(measure)
@@ -151,7 +151,6 @@ func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
 		m.BreakerState.WithLabelValues(g.Name).Set(float64(state))
 		m.ProviderPaused.WithLabelValues(g.Name).Set(map[bool]float64{true: 1}[asked])
 	}
-	d.seeParked(ctx, now)
 	states, err := d.w.Store.LaneStates(ctx)
 	if err != nil {
 		d.trouble(ctx, "read the states of lanes", err)
@@ -178,16 +177,21 @@ func (d *dispatcher) lookAround(ctx context.Context, now time.Time) {
 	}
 }
 
-// seeParked finds out what other processes have parked.
+// seeParked finds out what waits in the log, also what other processes have parked.
 func (d *dispatcher) seeParked(ctx context.Context, now time.Time) {
 	heads, err := d.w.Store.LaneHeads(ctx, now.UTC())
 	if err != nil {
 		d.trouble(ctx, "look at the heads of lanes", err)
 		return
 	}
-	for lane, head := range heads {
-		if d.w.senders[lane] != nil && !head.NextDue.IsZero() {
+	for lane, w := range d.waits {
+		head := heads[lane]
+		w.late, w.aside = head.Late, head.Aside
+		if !head.NextDue.IsZero() {
 			d.wakeLane(lane, latest(head.NextDue, now.Add(feedAgain)))
+		}
+		if head.Aside {
+			d.wakeLane(lane, now.Add(feedAgain))
 		}
 	}
 }

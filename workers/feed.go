@@ -19,46 +19,68 @@ const (
 	afterBacklog = 250 * time.Millisecond
 )
 
+// A wait is what the dispatcher knows of what waits in the log for a lane.
+type wait struct {
+	backlog bool      // due deliveries wait for room
+	behind  time.Time // since when, while the lane is worked; zero: they do not
+	late    time.Time // when the first of what waits is fresh work no more; zero: never
+	aside   bool      // late work waits aside
+}
+
 // feed moves the due deliveries of a lane from the log into the lane while it has room. A lane
 // is open to direct publishing only when nothing due waits beside it, else the new would
 // overtake the old.
 func (d *dispatcher) feed(ctx context.Context, s *sender) {
-	now := time.Now()
+	now, w := time.Now(), d.waits[s.lane]
 	if shut, until := s.shut(now); s.paused.Load() || shut {
 		d.w.Lanes.CloseLane(s.lane, true)
-		d.backlog[s.lane] = true
-		delete(d.behind, s.lane)
+		w.backlog, w.behind = true, time.Time{}
 		if shut && !s.paused.Load() {
 			d.wakeLane(s.lane, latest(until, now.Add(feedAgain)))
 		}
 		return
 	}
-	since, behind := d.behind[s.lane]
-	depth := d.w.Lanes.Bound(s.lane, s.pull(now, behind && now.Sub(since) >= laneSpan).depth())
-	if d.backlog[s.lane] && d.w.Lanes.Space(s.lane) < depth/topUp {
+	depth := d.w.Lanes.Bound(s.lane, s.pull(now, !w.behind.IsZero() && now.Sub(w.behind) >= laneSpan).depth())
+	if w.backlog && d.w.Lanes.Space(s.lane) < depth/topUp {
 		d.wakeLane(s.lane, now.Add(feedAgain))
 		return
 	}
-	more, err := d.fill(ctx, s.lane)
+	more, err := d.fill(ctx, s, depth)
 	d.w.Lanes.CloseLane(s.lane, more)
 	switch {
 	case err != nil:
 		d.trouble(ctx, "publish to "+string(s.lane), err)
 		d.wakeLane(s.lane, now.Add(troubled))
-	case more:
+	case more, w.aside:
 		d.wakeLane(s.lane, now.Add(feedAgain))
-	case d.backlog[s.lane]:
+	case w.backlog:
 		d.wakeLane(s.lane, now.Add(afterBacklog))
 	}
-	if d.backlog[s.lane] = more; !more {
-		delete(d.behind, s.lane)
-	} else if !behind {
-		d.behind[s.lane] = now
+	if w.backlog = more; !more {
+		w.behind = time.Time{}
+	} else if w.behind.IsZero() {
+		w.behind = now
 	}
 }
 
-// fill reports whether more is due than the lane could take.
-func (d *dispatcher) fill(ctx context.Context, lane tidings.Lane) (more bool, err error) {
+// fill fills the lane with what is due, and with late work when that leaves it idle. It reports
+// whether more is due than the lane could take.
+func (d *dispatcher) fill(ctx context.Context, s *sender, depth int) (more bool, err error) {
+	more, err = d.setAside(ctx, s)
+	if err == nil && !more {
+		more, err = d.fillDue(ctx, s.lane)
+		if more {
+			return more, err
+		}
+	}
+	if err != nil {
+		return more, err
+	}
+	return more, d.fillLate(ctx, s.lane, depth)
+}
+
+// fillDue reports whether more is due than the lane could take.
+func (d *dispatcher) fillDue(ctx context.Context, lane tidings.Lane) (more bool, err error) {
 	for ctx.Err() == nil {
 		room := min(d.w.Lanes.Space(lane), feedChunk)
 		if room == 0 {

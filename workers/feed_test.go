@@ -53,3 +53,46 @@ func TestNoAppWaitsBehindTheBlastOfAnother(t *testing.T) {
 		}
 	})
 }
+
+func TestFreshWorkGoesBeforeLateWorkWhichIsNotLost(t *testing.T) {
+	s := &script{takes: 200 * time.Millisecond} // 320 a second
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		if err := w.store.SetLanePaused(t.Context(), "push.bulk", true, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		w.backlog("blast", 3000, time.Minute) // late when the lane is resumed
+		w.pass(2 * time.Minute)
+		storetest.Backlog{Lane: "push.bulk", App: "blast", Event: "order.shipped", N: 1000, Due: time.Now(), Fresh: time.Now().Add(time.Minute),
+			Expires: time.Now().Add(time.Hour)}.Put(t, w.log)
+		if err := w.store.SetLanePaused(t.Context(), "push.bulk", false, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(look + 6*time.Second)
+		if n := s.of("order.shipped"); n != 1000 {
+			t.Errorf("%d of 1000 fresh ones are sent", n)
+		}
+		if n := s.of("offer.weekly"); n > 1000 {
+			t.Errorf("%d late ones went before them or beside them", n)
+		}
+		w.pass(12 * time.Second)
+		if n := s.count(); n != 4000 {
+			t.Errorf("%d calls of 4000: the lane stood idle while late work waited", n)
+		}
+	})
+}
+
+func TestLateWorkTricklesBesideFreshWork(t *testing.T) {
+	s := &script{takes: 200 * time.Millisecond}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		w.backlog("blast", 2000, time.Millisecond)
+		w.pass(time.Second)
+		storetest.Backlog{Lane: "push.bulk", App: "shop", Event: "order.shipped", N: 20_000, Due: time.Now(), Expires: time.Now().Add(time.Hour)}.Put(t, w.log)
+		w.start()
+		w.pass(20 * time.Second)
+		rate := float64(s.of("offer.weekly")) / 20
+		if fresh := s.of("order.shipped"); fresh < 5000 || rate < 10 || rate > 30 {
+			t.Errorf("%d fresh ones, and %v late ones a second, want 20", fresh, rate)
+		}
+	})
+}

@@ -234,7 +234,7 @@ func (d *dispatcher) gauge(ctx context.Context, now time.Time) {
 	for lane, s := range d.w.senders {
 		l := stats[lane]
 		shut, _ := s.shut(now)
-		d.w.Lanes.Gauge(lane, l.Queued, s.paused.Load() || shut || d.backlog[lane])
+		d.w.Lanes.Gauge(lane, l.Queued, s.paused.Load() || shut || d.waits[lane].backlog)
 		if !l.NextDue.IsZero() {
 			d.wakeLane(lane, latest(l.NextDue, now.Add(feedAgain)))
 		}

@@ -46,6 +46,9 @@ type LaneConfig struct {
 	MaxWait time.Duration `yaml:"max_wait"` // longest acceptable wait
 	Workers int           `yaml:"workers"`  // calls at once
 	AckWait time.Duration `yaml:"ack_wait"`
+	// SideRate is how many late deliveries a second, over all processes, go out beside fresh work;
+	// when nothing fresh waits there is no limit.
+	SideRate float64 `yaml:"side_rate"`
 }
 
 // Breaker says when a provider is left alone.

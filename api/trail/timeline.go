@@ -91,6 +91,9 @@ func (w *teller) decided(d tidings.Decision) {
 func (w *teller) delivery(d *store.TrailDelivery) {
 	which := noun(d.Channel) + " to " + observe.Masked(d.Channel, d.Address)
 	w.add(d.QueuedAt, kindQueued, d.ID, sentence(which+" queued for "+string(d.Lane)))
+	if !d.SidelinedAt.IsZero() {
+		w.add(d.SidelinedAt, kindQueued, d.ID, sentence(which+" set aside (sidelined), since "+because(tidings.ReasonSidelined, d.Channel, "")))
+	}
 	for i := range d.Attempts {
 		a := &d.Attempts[i]
 		w.add(a.EndedAt, kindAttempt, d.ID, w.attempt(a))

@@ -126,7 +126,7 @@ func waiting(r tidings.Reason) string {
 	case tidings.ReasonRedriven:
 		return "an operator asked for another try"
 	case tidings.ReasonSidelined:
-		return "an operator set it aside"
+		return "it is late, and newer work goes first"
 	case tidings.ReasonLoopBrake:
 		return "it was set aside, since the app posts in a circle"
 	}

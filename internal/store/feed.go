@@ -15,7 +15,7 @@ import (
 func (s *Store) Due(ctx context.Context, lane tidings.Lane, now time.Time, limit int) ([]tidings.DeliveryID, error) {
 	var ids []tidings.DeliveryID
 	err := s.write(ctx, classOf(lane), func(t *tx) (err error) {
-		ids, err = t.feed(lane, now, limit)
+		ids, err = t.feed(choice{"due_apps", "due_count", "due_take"}, lane, now, limit)
 		return err
 	})
 	if err != nil {
@@ -25,14 +25,11 @@ func (s *Store) Due(ctx context.Context, lane tidings.Lane, now time.Time, limit
 	return ids, nil
 }
 
-func (t *tx) feed(lane tidings.Lane, now time.Time, limit int) (ids []tidings.DeliveryID, err error) {
-	var apps []string
-	err = t.query("due_apps", []any{string(lane), now.UnixMicro(), int64(limit)}, func(r row) error {
-		var app string
-		err := r.Scan(&app)
-		apps = append(apps, app)
-		return err
-	})
+// A choice names the statements that find the apps that have something to feed, count it, and take it.
+type choice struct{ apps, count, take string }
+
+func (t *tx) feed(what choice, lane tidings.Lane, now time.Time, limit int) (ids []tidings.DeliveryID, err error) {
+	apps, err := t.apps(what.apps, lane, now, limit)
 	if err != nil || len(apps) == 0 {
 		return nil, err
 	}
@@ -40,18 +37,29 @@ func (t *tx) feed(lane tidings.Lane, now time.Time, limit int) (ids []tidings.De
 	share := []int{limit} // an app that is alone need not be counted
 	if len(apps) > 1 {
 		due := make([]int, len(apps))
-		err := t.each("due_count", len(apps), func(i int) []any { return of(i, limit) }, func(i int, r row) error { return r.Scan(&due[i]) })
+		err := t.each(what.count, len(apps), func(i int) []any { return of(i, limit) }, func(i int, r row) error { return r.Scan(&due[i]) })
 		if err != nil {
 			return nil, err
 		}
 		share = shares(due, limit)
 	}
-	err = t.each("due_take", len(apps), func(i int) []any { return of(i, share[i]) }, func(_ int, r row) error {
+	err = t.each(what.take, len(apps), func(i int) []any { return of(i, share[i]) }, func(_ int, r row) error {
 		id, err := scanDeliveryID(r)
 		ids = append(ids, id)
 		return err
 	})
 	return ids, err
+}
+
+// apps are those that have something to feed, who waits longest first.
+func (t *tx) apps(statement string, lane tidings.Lane, now time.Time, limit int) (apps []string, err error) {
+	err = t.query(statement, []any{string(lane), now.UnixMicro(), int64(limit)}, func(r row) error {
+		var app string
+		err := r.Scan(&app)
+		apps = append(apps, app)
+		return err
+	})
+	return apps, err
 }
 
 // shares divides room equally among those that want some, none more than it wants; what one does

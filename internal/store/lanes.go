@@ -93,7 +93,7 @@ func (t *tx) laneHeads(now time.Time) (map[tidings.Lane]LaneStats, error) {
 	err := t.each("lane_head", len(all), func(i int) []any { return []any{string(all[i])} }, func(i int, r row) error {
 		var st LaneStats
 		var queued time.Time
-		if err := r.Scan(instant{&st.NextDue}, instant{&queued}, &st.Queued, &st.Sending); err != nil {
+		if err := r.Scan(instant{&st.NextDue}, instant{&queued}, &st.Queued, &st.Sending, instant{&st.Late}, &st.Aside); err != nil {
 			return err
 		}
 		if st.Oldest = queued; !st.NextDue.IsZero() && !st.NextDue.After(now) && (queued.IsZero() || st.NextDue.Before(queued)) {

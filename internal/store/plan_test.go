@@ -9,7 +9,7 @@ import (
 func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 	s := openSQLiteStore(t)
 	may := []string{ // be read from end to end
-		"SCAN due", "SCAN apps", "SCAN late", "SCAN lost", "SCAN c", "CONSTANT ROW", // what the statement itself gathered
+		"SCAN due", "SCAN apps", "SCAN turns", "SCAN (subquery", "SCAN firsts", "SCAN late", "SCAN lost", "SCAN c", "CONSTANT ROW", // what the statement itself gathered
 		"SCAN json_each",                      // the keys that the caller asks for
 		"deliveries_live",                     // the live rows, from their index alone
 		"notifications_sealed",                // what is sealed, which is what is live
@@ -19,7 +19,7 @@ func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 	hot := []string{"waiting", "waiting_came", "waiting_apps",
 		"dedupe_take", "dedupe_find", "user_make", "user_add", "user_amend", "address_add", "notification_add", "delivery_add", "hold_consume", "release_facts",
 		"delivery_lock", "claim_facts", "claim_take", "claim_refuse", "erase_data", "record_facts", "attempt_outcomes", "receipt_statuses", "delivery_settle",
-		"stray_take", "attempt_add", "receipt_add", "due_apps", "due_count", "due_take", "unqueue", "lost_take", "absurd_take", "overdue", "expired_take", "settle_facts", "holds_due", "hold_next",
+		"stray_take", "attempt_add", "receipt_add", "due_apps", "due_count", "due_take", "aside_take", "aside_apps", "aside_count", "aside_queue", "unqueue", "lost_take", "absurd_take", "overdue", "expired_take", "settle_facts", "holds_due", "hold_next",
 		"dedupe_purge", "attempt_by_ref", "attempt_refs", "receipt_facts", "engaged", "cancel_find", "cancel_rows", "cancel_deliveries", "cancel_holds",
 		"collapse_find", "collapse_deliveries", "collapse_marks", "collapse_holds", "collapse_end", "user_facts", "address_facts", "address_ok", "address_dead", "address_strike", "address_suppress", "expired_queued", "lane_head", "lane_waiting", "erase_left", "erase_late", "strays_matched",
 		"dead_list", "dead_oldest", "dead_one", "claim_seize", "claim_unseize"}

@@ -52,7 +52,7 @@ func (l *Trail) deliveries(t *tx, id tidings.NotificationID) error {
 		var n int
 		err := r.Scan(&n, &d.Lane, into(&d.AddressID), &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries,
 			instant{&d.QueuedAt}, instant{&d.FinishedAt}, instant{&d.OpenedAt}, instant{&d.ClickedAt}, instant{&d.ReadAt},
-			instant{&d.ComplainedAt}, instant{&d.UnsubscribedAt}, &d.Address, &d.Provider)
+			instant{&d.ComplainedAt}, instant{&d.UnsubscribedAt}, instant{&d.SidelinedAt}, &d.Address, &d.Provider)
 		d.ID, d.Channel = tidings.DeliveryOf(id, n), d.Lane.Channel()
 		l.Deliveries = append(l.Deliveries, d)
 		return err

@@ -152,6 +152,8 @@ type LaneStats struct {
 	Unknown int       // waiting for a receipt
 	Oldest  time.Time // due time of the oldest parked-due or queued delivery; zero: none
 	NextDue time.Time // earliest due time of what is parked; zero: none
+	Late    time.Time // when the first of what is parked is fresh work no more; zero: never
+	Aside   bool      // some of what is parked waits aside, since it is late
 }
 
 // LaneState is what an operator set for a lane.
@@ -187,9 +189,10 @@ type Trail struct {
 // TrailDelivery is a delivery with its attempts and receipts.
 type TrailDelivery struct {
 	tidings.Delivery
-	Provider string // of the address
-	Attempts []tidings.Attempt
-	Receipts []tidings.Receipt
+	SidelinedAt time.Time // when it was set aside, since it was late; zero: never
+	Provider    string    // of the address
+	Attempts    []tidings.Attempt
+	Receipts    []tidings.Receipt
 }
 
 // A Moment is an entry of the timeline.

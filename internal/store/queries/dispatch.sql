@@ -59,7 +59,9 @@ SELECT
   (SELECT MIN(due_at) FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at IS NOT NULL),
   (SELECT MIN(due_at) FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at IS NOT NULL),
   (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at IS NOT NULL),
-  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'sending' AND due_at IS NOT NULL);
+  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'sending' AND due_at IS NOT NULL),
+  (SELECT MIN(fresh_until) FROM deliveries WHERE lane = $1 AND status = 'parked' AND fresh_until IS NOT NULL),
+  EXISTS (SELECT 1 FROM deliveries WHERE lane = $1 AND status = 'parked' AND reason = 'sidelined');
 
 -- name: lane_waiting
 SELECT

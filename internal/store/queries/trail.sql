@@ -6,7 +6,8 @@ FROM notifications WHERE id = $1 AND ($2 = '' OR app = $2);
 -- An address that was erased with its user leaves no value.
 -- name: trail_deliveries
 SELECT d.n, d.lane, d.address_id, d.status, d.reason, d.due_at, d.claim_no, d.tries, d.queued_at, d.finished_at,
-       d.opened_at, d.clicked_at, d.read_at, d.complained_at, d.unsubscribed_at, COALESCE(a.value, ''), COALESCE(a.provider, '')
+       d.opened_at, d.clicked_at, d.read_at, d.complained_at, d.unsubscribed_at, d.sidelined_at,
+       COALESCE(a.value, ''), COALESCE(a.provider, '')
 FROM deliveries d LEFT JOIN addresses a ON a.id = d.address_id
 WHERE d.ntf = $1 ORDER BY d.n;
 

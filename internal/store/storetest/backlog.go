@@ -51,14 +51,14 @@ func (b Backlog) statements(id string, postgres bool) []string {
 	}
 	numbers := fmt.Sprintf("WITH RECURSIVE g(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM g WHERE i < %d) ", b.N-1)
 	due := b.Due.UnixMicro()
-	fill := strings.NewReplacer("{ntf}", ntf, "{address}", address, "{fresh}", fresh, "{app}", "'"+b.App+"'", "{user}", "'u_"+b.App+"'", "{type}", "'"+b.Event+"'",
+	fill := strings.NewReplacer("{ntf}", ntf, "{address}", address, "{fresh}", fresh, "{app}", "'"+b.App+"'", "{user}", "'u_"+b.App+"'", "{type}", "'"+b.Event+"'", "{value}", fmt.Sprintf("'%s-%x'", b.App, b.Due.UnixMilli()),
 		"{lane}", "'"+string(b.Lane)+"'", "{channel}", "'"+string(b.Lane.Channel())+"'", "{due}", fmt.Sprint(due), "{step}", fmt.Sprint(b.Step.Microseconds()),
 		"{expires}", fmt.Sprint(b.Expires.UnixMicro()))
 	return []string{
 		fill.Replace(`INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, updated_at)
 			VALUES ({user}, '', '', '', '', '', {due}, {due}) ON CONFLICT (id) DO NOTHING`),
 		fill.Replace(`INSERT INTO addresses (id, user_id, channel, provider, value, hash, status, reason, strikes, registered_at)
-			VALUES ({address}, {user}, {channel}, '', {app}, {address}, 'active', '', 0, {due}) ON CONFLICT (id) DO NOTHING`),
+			VALUES ({address}, {user}, {channel}, '', {value}, {address}, 'active', '', 0, {due}) ON CONFLICT (id) DO NOTHING`),
 		fill.Replace(numbers + `INSERT INTO notifications (id, app, test, type, user_id, category, catalog_version, dedupe_key, collapse_key, sensitive, data,
 				decisions, accepted_at, expires_at)
 			SELECT {ntf}, {app}, 0, {type}, {user}, 'orders', 1, '', '', 0, '{"order":"4711","carrier":"UPS","headline":"Less"}', '[]', {due}, {expires} FROM g`),
