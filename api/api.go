@@ -29,6 +29,8 @@ type Settings struct {
 	Providers map[string]Provider
 	Lanes     []tidings.Lane
 	Limits    map[tidings.Lane]int // deliveries that may wait in the log
+	// RebuildLane throws away what the broker holds of a lane and makes it again.
+	RebuildLane func(ctx context.Context, lane tidings.Lane) error
 	// LanesChanged tells the workers of this process that something was set for a lane; nil
 	// without workers. Those of others find out within a second.
 	LanesChanged func(ctx context.Context)

@@ -108,7 +108,8 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 			"smtp":   {Name: "smtp", Type: "smtp", Channel: tidings.Email},
 			"twilio": {Name: "twilio", Type: "twilio", Channel: tidings.SMS, Receipts: forger{make(chan string, 100)}},
 		},
-		Draining: b.draining.Load, Ready: b.ready, Full: b.noRoom, PublicURL: publicURL, Version: "test", Metrics: b.metrics,
+		RebuildLane: ln.Rebuild,
+		Draining:    b.draining.Load, Ready: b.ready, Full: b.noRoom, PublicURL: publicURL, Version: "test", Metrics: b.metrics,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {

@@ -40,6 +40,21 @@ func (s *service) patchLane(c *call) (*answer, error) {
 	})
 }
 
+// rebuildLane makes a lane again, empty, and parks what is queued, for the dispatcher to publish
+// anew: what was in the lane is in the log. What a worker has in hand and has not claimed by then
+// is published again too, and claimed once.
+func (s *service) rebuildLane(c *call) (*answer, error) {
+	return s.switchLane(c, &wire.Nothing{}, func(name tidings.Lane) error {
+		if err := s.RebuildLane(c.Context(), name); err != nil {
+			s.Log.Error("a lane is not made again", "lane", name, "error", err)
+			return problem.New(problem.NotReady, "the broker cannot make the lane again now; try again").Retry(time.Second)
+		}
+		n, err := s.Store.Requeue(c.Context(), name, c.now)
+		c.notes = append(c.notes, slog.Int("deliveries", n))
+		return err
+	})
+}
+
 // switchLane reads what is asked for, changes the lane that the path names, lets the workers of
 // this process know, and answers how the lane stands.
 func (s *service) switchLane(c *call, in strict.Reader, change func(tidings.Lane) error) (*answer, error) {

@@ -2,11 +2,15 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"tidings"
 	"tidings/api"
 	"tidings/api/wire"
+	"tidings/internal/store"
 )
 
 func TestLanesShowWhatWaitsAndCanBePaused(t *testing.T) {
@@ -74,4 +78,42 @@ func TestTheRateOfALaneIsSetShownAndLifted(t *testing.T) {
 		}
 	}
 	b.call("PATCH", "/v1/lanes/fax.bulk", `{"rate_per_second":5}`).want(404, "not_found")
+}
+
+func TestALaneIsRebuiltFromTheLog(t *testing.T) {
+	away := false
+	b := newBench(t, func(s *api.Settings) {
+		rebuild := s.RebuildLane
+		s.RebuildLane = func(ctx context.Context, lane tidings.Lane) error {
+			if away {
+				return errors.New("broker is not available")
+			}
+			return rebuild(ctx, lane)
+		}
+	})
+	b.device("u_1")
+	b.call("POST", "/v1/events", shipped("u_1")).want(202, "")
+	stats := func() store.LaneStats {
+		all, err := b.store.LaneStats(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all["push.bulk"]
+	}
+	if st := stats(); st.Queued != 1 {
+		t.Fatalf("the lane has %+v", st)
+	}
+	away = true
+	b.call("POST", "/v1/lanes/push.bulk/rebuild", "").want(503, "not_ready")
+	if st := stats(); st.Queued != 1 {
+		t.Errorf("after a failure the lane has %+v", st)
+	}
+	away = false
+	var lane wire.Lane
+	b.call("POST", "/v1/lanes/push.bulk/rebuild", "").want(200, "").into(&lane)
+	if st := stats(); st.Queued != 0 || st.Due != 1 || lane.Depth != 1 {
+		t.Errorf("after a rebuild the lane has %+v, shown as %+v", st, lane)
+	}
+	b.call("POST", "/v1/lanes/fax.bulk/rebuild", "").want(404, "not_found")
+	b.call("POST", "/v1/lanes/push.bulk/rebuild", `{"now":true}`).want(422, "invalid_input")
 }

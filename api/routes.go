@@ -177,6 +177,15 @@ func (s *service) operatorRoutes() []route {
 			serve:  s.resumeLane,
 		},
 		{
+			method: http.MethodPost, pattern: "/v1/lanes/{lane}/rebuild", scope: scopeOperate, summary: "Rebuild a lane",
+			about: "Throws away what the broker holds of the lane, makes it again and fills it from the log. Nothing is lost and nothing is sent twice. " +
+				"What was due goes in again within seconds. A lane that is damaged rebuilds itself; this is for when an operator wants it done now.",
+			takes:  takes[wire.Nothing](`{}`).maybe(),
+			gives:  []reply{{status: http.StatusOK, about: "The lane.", body: wire.Lane{}}},
+			errors: []problem.Code{problem.NotFound, problem.NotReady},
+			serve:  s.rebuildLane,
+		},
+		{
 			method: http.MethodGet, pattern: "/v1/dead-letters", scope: scopeOperate, summary: "List dead letters",
 			about: "Deliveries that need a person, of all apps: those accepted last first.",
 			query: deadParameters,

@@ -52,3 +52,35 @@ func (c *Client) Redrive(ctx context.Context, r wire.Redrive) (wire.Redriven, er
 	err := c.Do(ctx, http.MethodPost, "/v1/dead-letters/redrive", r, &out)
 	return out, err
 }
+
+// Lanes is how the lanes stand.
+func (c *Client) Lanes(ctx context.Context) (wire.Lanes, error) {
+	var out wire.Lanes
+	err := c.Do(ctx, http.MethodGet, "/v1/lanes", nil, &out)
+	return out, err
+}
+
+// PauseLane lets nothing more of a lane be sent until it is resumed.
+func (c *Client) PauseLane(ctx context.Context, lane tidings.Lane) (wire.Lane, error) {
+	return c.changeLane(ctx, http.MethodPost, lane, "/pause", nil)
+}
+
+// ResumeLane ends a pause.
+func (c *Client) ResumeLane(ctx context.Context, lane tidings.Lane) (wire.Lane, error) {
+	return c.changeLane(ctx, http.MethodPost, lane, "/resume", nil)
+}
+
+// RebuildLane makes a lane again and fills it from the log.
+func (c *Client) RebuildLane(ctx context.Context, lane tidings.Lane) (wire.Lane, error) {
+	return c.changeLane(ctx, http.MethodPost, lane, "/rebuild", nil)
+}
+
+// SetLaneRate limits how many of a lane are sent a second; 0 lifts the limit.
+func (c *Client) SetLaneRate(ctx context.Context, lane tidings.Lane, perSecond float64) (wire.Lane, error) {
+	return c.changeLane(ctx, http.MethodPatch, lane, "", wire.LaneChange{RatePerSecond: wire.Rate(perSecond)})
+}
+
+func (c *Client) changeLane(ctx context.Context, method string, lane tidings.Lane, what string, in any) (out wire.Lane, err error) {
+	err = c.Do(ctx, method, "/v1/lanes/"+url.PathEscape(string(lane))+what, in, &out)
+	return out, err
+}

@@ -74,7 +74,7 @@ func newRoot() *cobra.Command {
 	}
 	root.PersistentFlags().String("config", os.Getenv("TIDINGS_CONFIG"), "configuration file (TIDINGS_CONFIG)")
 	root.AddCommand(
-		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newDeadLetters(), newBench(),
+		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newLanes(), newDeadLetters(), newBench(),
 	)
 	nameUnknown(root)
 	return root

@@ -60,6 +60,21 @@ func (s *Store) Lost(ctx context.Context, lane tidings.Lane, horizon, now time.T
 	return int(old + ahead), nil
 }
 
+// requeuePage is how many deliveries one transaction of Requeue moves.
+const requeuePage = 500
+
+// Requeue moves all deliveries of a lane that were queued by an instant back to parked, due then,
+// page by page, and says how many.
+func (s *Store) Requeue(ctx context.Context, lane tidings.Lane, by time.Time) (n int, err error) {
+	for {
+		moved, err := s.Lost(ctx, lane, by.Add(time.Microsecond), by, requeuePage)
+		n += moved
+		if err != nil || moved < requeuePage {
+			return n, err
+		}
+	}
+}
+
 // Overdue lists at most limit rows of all lanes whose lease or wait is over, longest first.
 func (s *Store) Overdue(ctx context.Context, now time.Time, limit int) ([]Overdue, error) {
 	var out []Overdue
