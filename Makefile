@@ -14,7 +14,7 @@ TESTFLAGS ?=     # such as -run, -v, -count=1
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash faults lanes fuzz model bench golden postgres
+.PHONY: help build demo test check race crash faults lanes fuzz model bench backlog golden postgres
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -58,6 +58,9 @@ model: postgres ## compare what the log does with its model for MODELTIME (5m) o
 
 bench: ## run every benchmark for BENCHTIME (1s)
 	go test -run '^$$' -bench . -benchmem -benchtime $(strip $(BENCHTIME)) ./...
+
+backlog: postgres ## what the dispatcher costs while a million deliveries wait, on each database
+	go test -run '^$$' -bench AMillionWaiting -benchtime 20x ./internal/store
 
 golden: postgres ## write the golden files anew; read the difference before you keep it
 	TIDINGS_GOLDEN=write go test -count=1 ./...

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,45 @@ func TestNoAppPaysForTheBacklogOfAnother(t *testing.T) {
 			if !strings.Contains(plan, "deliveries_parked") || strings.Contains(plan, "deliveries_live") || strings.Contains(plan, "Seq Scan") {
 				t.Errorf("%s is run as\n%s", c.name, plan)
 			}
+		}
+	})
+}
+
+// Were what is in its lane due again, a lane that drains slowly would fill with copies.
+func TestWhatIsInItsLaneIsNotFedAgain(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, set store.Settings) {
+		waiting(t, set, "shop", 10)
+		if got := feed(t, s, start().Add(time.Minute), 100); got["shop"] != 10 {
+			t.Fatalf("fed %v", got)
+		}
+		if got := feed(t, s, start().Add(2*time.Hour), 100); len(got) != 0 {
+			t.Errorf("fed again: %v", got)
+		}
+	})
+}
+
+// Were the time of what waits renewed, or only what is in the lane looked at, a backlog would look young.
+func TestTheOldestThatWaitsTellsTheAgeOfABacklog(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, set store.Settings) {
+		waiting(t, set, "shop", 100)
+		now := start().Add(10 * time.Minute)
+		feed(t, s, now, 30)
+		for _, count := range []func(context.Context, time.Time) (map[tidings.Lane]store.LaneStats, error){s.LaneStats, s.LaneHeads} {
+			stats, err := count(t.Context(), now.Add(time.Hour))
+			if want := start().Add(30 * time.Second); err != nil || !stats[bulk].Oldest.Equal(want) {
+				t.Errorf("the oldest is of %v, want %v, %v", stats[bulk].Oldest, want, err)
+			}
+		}
+	})
+}
+
+// Were all lanes fed by one scan, what waits for a lane that stands still would be in the way of the others.
+func TestALaneThatStandsStillIsInNoOthersWay(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, set store.Settings) {
+		waiting(t, set, "blast", 2000)
+		storetest.Backlog{Lane: "sms.priority", App: "bank", Event: "login.code", N: 1, Due: start().Add(time.Hour), Expires: start().Add(2 * time.Hour)}.Put(t, set)
+		if ids, err := s.Due(t.Context(), "sms.priority", start().Add(time.Hour), 1); err != nil || len(ids) != 1 {
+			t.Errorf("fed %d, %v", len(ids), err)
 		}
 	})
 }
