@@ -40,22 +40,6 @@ func TestALargeBacklogIsFedInDueOrder(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotPublishedIsDueAgainUnlessItWasPublishedSince(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		w := newWorld(t, s)
-		refused, again := w.queued(start()), w.queued(start().Add(time.Second))
-		now := start().Add(2 * time.Second)
-		w.must(s.Unqueue(t.Context(), []tidings.DeliveryID{refused, again}, start(), now))
-		if d := w.expect(refused, tidings.Parked, ""); !d.DueAt.Equal(now) {
-			t.Errorf("due at %v", d.DueAt)
-		}
-		w.expect(again, tidings.Queued, "")
-		if ids, err := s.Due(t.Context(), bulk, now, 10); err != nil || len(ids) != 1 || ids[0] != refused {
-			t.Errorf("fed %v, %v", ids, err)
-		}
-	})
-}
-
 // What a sweep costs while a million deliveries wait; make backlog runs it.
 func BenchmarkAMillionWaiting(b *testing.B) {
 	for name, settings := range map[string]func(testing.TB) store.Settings{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
