@@ -207,3 +207,20 @@ func TestAReceiptByReferenceAndItsRecordAtOnceMeetByTheNextSweep(t *testing.T) {
 		}
 	})
 }
+
+func TestNewsThatWaitsForARowIsJudgedByWhatTheRowBecame(t *testing.T) {
+	w, k := keeping(t)
+	for name, news := range map[string]func(c store.Claimed){
+		"a receipt": func(c store.Claimed) { w.receipts(receipt(c, tidings.ReceiptFailed, start())) },
+		"a record":  func(c store.Claimed) { w.record(result(c, tidings.ContentRejected, tidings.Failed, start())) },
+	} {
+		c := w.sending(start())
+		ntf := tidings.NotificationOf(c.Delivery.ID)
+		k.during(c.Delivery.ID, func() { news(c) }, func() {
+			k.exec("UPDATE deliveries SET claim_no = 2 WHERE ntf = $1", ntf[:]) // somebody else claimed it
+		})
+		if d := w.trail(c.Delivery.ID); d.Status != tidings.Sending {
+			t.Errorf("%s of an older claim made it %s", name, d.Status)
+		}
+	}
+}

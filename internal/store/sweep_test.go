@@ -159,6 +159,12 @@ func TestAClaimGivenBackIsParkedAndDoesNotCount(t *testing.T) {
 		if d := w.expect(c.Delivery.ID, tidings.Parked, ""); d.Tries != 0 || d.ClaimNo != 1 {
 			t.Fatalf("left as %+v", d.Delivery)
 		}
+		if _, err := s.Due(t.Context(), bulk, start(), 10); err != nil {
+			t.Fatal(err)
+		}
+		if again := w.claim(start(), c.Delivery.ID); again[0].Delivery.ClaimNo != 2 || again[0].Delivery.Tries != 1 {
+			t.Fatalf("claimed again as %+v", again[0].Delivery)
+		}
 	})
 }
 
