@@ -17,7 +17,7 @@ import (
 func TestAStaleEntryWakesNoRetryBeforeItsTime(t *testing.T) {
 	s := &script{answer: func(n int, _ *channels.Message) error {
 		if n == 0 {
-			return &channels.Error{Fault: tidings.Throttled, HTTPStatus: 429, After: 90 * time.Second}
+			return &channels.Error{Fault: tidings.RecipientTemp, After: 90 * time.Second} // its provider goes on
 		}
 		return nil
 	}}

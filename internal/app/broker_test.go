@@ -68,6 +68,18 @@ func TestABrokerThatIsAwayForNinetySecondsCostsNobodyTheirPush(t *testing.T) {
 	}
 }
 
+// Nothing but the clocks is wrong here: that of the bubble, and that of the database.
+func TestAClockThatIsFarOffTurnsReadinessRed(t *testing.T) {
+	url := testkit.Postgres(t)
+	testkit.Bubble(t, func(t *testing.T) {
+		w := newWorld(t, url, nil)
+		defer w.close()
+		if about := w.refused(http.MethodGet, "/readyz", nil); !strings.Contains(about, "clock") {
+			t.Errorf("readiness says %q", about)
+		}
+	})
+}
+
 func TestABrokerThatComesAndGoesAllTheTimeLosesAndRepeatsNothing(t *testing.T) {
 	besideABroker(t, func(t *testing.T, w *world) {
 		w.faults(`[{"provider":"apns","do":{"delay":"700ms"}}]`)

@@ -144,6 +144,23 @@ func drain(t *testing.T, l *Lanes, within time.Duration) (got []tidings.Delivery
 	return got
 }
 
+// The server gives up JetStream and stays up when it may not write, or runs out of space.
+func TestABrokerThatGaveUpStoringIsRestarted(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
+		l := open(t, Settings{})
+		defer closeLanes(t, l)
+		publish(t, l, bulk, time.Now(), ids(3))
+		if err := l.server.current().ShutdownJetStream(); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Healthy(t.Context()); err == nil {
+			t.Error("it is healthy without JetStream")
+		}
+		pass(2 * superviseAt)
+		carries(t, l)
+	})
+}
+
 func TestALaneIsMadeAgainEmpty(t *testing.T) {
 	l := open(t, Settings{})
 	defer closeLanes(t, l)
