@@ -7,7 +7,6 @@ import (
 
 	"tidings"
 	"tidings/channels"
-	"tidings/internal/lanes"
 )
 
 // The rules of the lanes that keep rescues from doing harm. Each of these fails when its rule
@@ -100,21 +99,6 @@ func TestAnAbsurdStampHoldsNothingBack(t *testing.T) {
 			t.Errorf("%d calls", s.count())
 		}
 	})
-}
-
-// Heartbeats of a worker that hangs end with the lease, so that its entries come again.
-func TestAHungWorkerHidesItsEntriesForALeaseAtMost(t *testing.T) {
-	h := hands{held: map[*held]struct{}{}}
-	h.take([]*lanes.Entry{{IDs: make([]tidings.DeliveryID, 2)}}, start)
-	lease := time.Minute
-	for after, want := range map[time.Duration]int{0: 1, lease - time.Second: 1} {
-		if got := h.alive(start.Add(after), lease); len(got) != want {
-			t.Errorf("%d entries are kept alive after %v", len(got), after)
-		}
-	}
-	if got := h.alive(start.Add(lease), lease); len(got) != 0 || len(h.held) != 0 {
-		t.Errorf("%d entries are kept alive after the lease", len(got))
-	}
 }
 
 // An entry is rebuilt from the log after its lane was made again under it, once and in order.

@@ -177,24 +177,3 @@ func announce(t *testing.T, version string) (address string) {
 	}()
 	return listener.Addr().String()
 }
-
-// What a publish gave back may be published again at once, so nothing of it may come later.
-func TestAPublishThatFailedNeverArrives(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		broker := testkit.NewBroker(t)
-		defer broker.Stop()
-		l := open(t, Settings{URL: broker.URL(), Dial: broker.Dial})
-		defer closeLanes(t, l)
-		broker.Stop()
-		pass(time.Second)
-		all := ids(120)
-		if failed, err := l.Publish(t.Context(), bulk, time.Now(), all); !errors.Is(err, ErrUnavailable) || len(failed) != len(all) {
-			t.Fatalf("%d of %d failed, %v", len(failed), len(all), err)
-		}
-		broker.Start()
-		pass(10 * time.Second)
-		if d, err := l.Depth(t.Context(), bulk); err != nil || d.Entries != 0 {
-			t.Errorf("depth %+v, %v", d, err)
-		}
-	})
-}

@@ -267,21 +267,6 @@ func TestAMissingStreamIsMadeAgain(t *testing.T) {
 	}
 }
 
-// An id that was consumed and is published again under a new stamp is a rescue, not a copy.
-func TestWhatIsPublishedAgainComesAgain(t *testing.T) {
-	testkit.Bubble(t, func(t *testing.T) {
-		l := open(t, Settings{})
-		defer closeLanes(t, l)
-		all := ids(1)
-		for i := range 3 {
-			publish(t, l, bulk, time.Now(), all)
-			if got := drain(t, l, time.Second); !slices.Equal(got, all) {
-				t.Fatalf("time %d: %d ids came", i, len(got))
-			}
-		}
-	})
-}
-
 // BenchmarkHorizon is what the search for lost entries costs for each lane at each sweep.
 func BenchmarkHorizon(b *testing.B) {
 	l, err := Open(b.Context(), Settings{Dir: b.TempDir(), Lanes: specs(), Log: slog.New(slog.DiscardHandler)})
