@@ -51,12 +51,12 @@ func TestWhereverTheProcessDiesNothingIsLostOrRepeated(t *testing.T) {
 // enumerate lets a scenario happen without a fault to learn its points, then dies at each.
 func enumerate(t *testing.T, s scenario, e engine, which choice) {
 	fuse := faults.NewFuse(faults.Point{})
-	whole := run(t, s, setup{keys: which.keys, database: e.url(t)}, fuse)
+	whole := run(t, s, setup{keys: which.keys, database: e.url(t), edit: s.edit}, fuse)
 	whole.judge(t)
 	var sum summary
 	for _, p := range which.points(fuse.Points()) {
 		t.Run(p.String(), func(t *testing.T) {
-			set := setup{keys: which.keys, database: e.url(t), loseLane: p.loseLane}
+			set := setup{keys: which.keys, database: e.url(t), loseLane: p.loseLane, edit: s.edit}
 			fuse := faults.NewFuse(p.Point)
 			o := run(t, s, set, fuse)
 			o.judge(t)

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"tidings/internal/config"
 )
 
 // A scenario is one way through the service. What prepares it is not counted; what happens is.
 type scenario struct {
 	name      string
-	prepare   func(w *world) // nil: nothing
+	edit      func(*config.Config) // of the configuration; nil: none
+	prepare   func(w *world)       // nil: nothing
 	happens   func(w *world)
 	within    time.Duration // in which everything comes to an end, a death included
 	delay     time.Duration // how long a provider may take to accept
@@ -71,6 +74,7 @@ func scenarios() []scenario {
 			w.post(with(shipped("u_1"), "send_at", time.Now().Add(3*time.Second).UTC().Format(time.RFC3339)))
 		}, within: 5 * time.Minute},
 		{name: "it expires", prepare: troubled(down), happens: func(w *world) { w.post(with(shipped("u_1"), "expires_in", "5s")) }, within: 3 * time.Minute},
+		{name: "a dead letter is tried again", edit: oneTry, prepare: deadLetter, happens: redrive, within: 3 * time.Minute},
 		{name: "a batch of 120", prepare: manyDevices, happens: batchOf120, within: 3 * time.Minute},
 	}
 }
@@ -90,6 +94,22 @@ func cancelWhileSending(w *world) {
 		w.t.Errorf("cancel: %d", status)
 	}
 	w.sim.ClearFaults()
+}
+
+func oneTry(c *config.Config) { c.Workers.Delivery.MaxAttempts = 1 }
+
+// deadLetter is a delivery that used up its one try.
+func deadLetter(w *world) {
+	w.device("u_1", 1)
+	w.faults(down)
+	w.post(shipped("u_1"))
+	w.rest(time.Minute)
+	w.sim.ClearFaults()
+}
+
+// redrive asks until it is answered; the second time there may be nothing left to try.
+func redrive(w *world) {
+	w.must(http.MethodPost, "/v1/dead-letters/redrive", map[string]any{"rate_per_second": 10}, nil)
 }
 
 func manyDevices(w *world) {
