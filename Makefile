@@ -5,6 +5,7 @@ SHELL       := bash
 
 FUZZTIME  ?= 10s # for each fuzz target
 FUZZIN    ?= .   # folder to look for fuzz targets in
+STORMS    ?= 50  # seeds of make faults, for each database
 BENCHTIME ?= 1s  # for each benchmark
 KILLS     ?= 200 # for each database
 CRASHFLAGS ?=    # such as -seed 7, -rate 100, -json
@@ -44,8 +45,8 @@ crash: postgres ## kill the running service KILLS (200) times on each database, 
 	go run ./internal/faults/crash -engine sqlite -kills $(strip $(KILLS)) $(strip $(CRASHFLAGS))
 	go run ./internal/faults/crash -engine postgres -kills $(strip $(KILLS)) $(strip $(CRASHFLAGS))
 
-faults: postgres ## let the service die at every point where it meets the outside, on both databases
-	TIDINGS_POINTS=all go test -count=1 -timeout 3h -v -run 'Dies' ./internal/faults/points | grep -E '^ *(---|ok|FAIL|panic|.*points;)' | grep -vE -- '--- PASS: .*/.*/.*/'
+faults: postgres ## let the service die at every point where it meets the outside, and ride STORMS (50) of failures, on both databases
+	TIDINGS_POINTS=all TIDINGS_STORMS=$(strip $(STORMS)) go test -count=1 -timeout 4h -v ./internal/faults/points | grep -vE '=== |--- PASS: .*/.*/.*/'
 
 lanes: postgres ## delete all files of the broker in the middle of 50,000 deliveries, running and stopped
 	TIDINGS_LOST_LANES=50000 go test -count=1 -timeout 1h -v -run 'BrokersFiles' ./internal/app | grep -E '^ *(---|ok|FAIL|panic|.*deliveries;)'

@@ -33,7 +33,7 @@ func TestAStreamOfTheBrokerIsCutIntoFrames(t *testing.T) {
 
 func TestAStatementIsNamedByWhatItWrites(t *testing.T) {
 	for query, want := range map[string]string{
-		"SELECT 1 FROM deliveries WHERE status = 'queued' FOR UPDATE":                                                                  "",
+		"SELECT 1 FROM deliveries WHERE status = 'queued' FOR UPDATE SKIP LOCKED":                                                      "",
 		"UPDATE deliveries SET status = 'sending', reason = ''":                                                                        "update deliveries sending",
 		"INSERT INTO users (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET locale = 'x'":                                               "insert users",
 		"WITH due AS MATERIALIZED (\n  SELECT ntf FROM deliveries)\nUPDATE deliveries SET status = 'queued' WHERE (ntf) IN (SELECT 1)": "update deliveries queued",

@@ -52,7 +52,7 @@ func (l *line) adds(what string) {
 
 // writes finds what a statement does to which table, and the status it gives where there is one.
 var (
-	writes = regexp.MustCompile(`(?i)\b(INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|CREATE INDEX|ALTER TABLE) +([a-z_]+)`)
+	writes = regexp.MustCompile(`\b(INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|CREATE INDEX|ALTER TABLE) +([a-z_]+)`)
 	status = regexp.MustCompile(`SET status = '([a-z]+)'`)
 )
 
