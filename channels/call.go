@@ -115,6 +115,9 @@ func quiet(err error, hide []string) error {
 			return &quietError{text, known}
 		}
 	}
+	if t := (interface{ Timeout() bool })(nil); errors.As(err, &t) && t.Timeout() { // of a part of the call
+		return &quietError{text, context.DeadlineExceeded}
+	}
 	return &quietError{text, nil}
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"tidings"
 )
@@ -23,6 +24,7 @@ type Settings struct {
 	HooksURL  string       // public URL where the service can call back for this provider, without a query
 	Client    *http.Client // for HTTP vendors: proxies, roots, tracing and faults are its transport's
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error)
+	Connect   time.Duration                             // how long a connection may take to stand, greetings included; 0: as long as the call
 	TLS       *tls.Config                               // roots of the endpoint; nil: the system's
 	Transport func(http.RoundTripper) http.RoundTripper // wraps a vendor's own transport, for tracing and faults; never nil
 	Log       *slog.Logger

@@ -26,13 +26,15 @@ type breaker struct {
 	passed    int         // probes that succeeded since it opened last
 }
 
-// A change of a breaker is something that somebody should hear of.
+// A change of a provider's standing is something that somebody should hear of.
 type change int
 
 const (
 	unchanged change = iota
 	tripped
 	mended
+	doubted // what it says of addresses
+	trusted // again
 )
 
 // free is how many calls may begin at now.

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"tidings"
@@ -185,6 +186,9 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 		return tidings.Parked, "", p.reopening(left)
 	}
 	if !c.Notification.Test {
+		if until := to.gate.sparedUntil(c.Address.ID, p.now); !until.IsZero() {
+			return tidings.Parked, "", until.Add(rand.N(busy))
+		}
 		permit, again := to.gate.take(p.s.lane.Priority(), repeats(&c.Delivery), p.now)
 		if permit == nil {
 			return tidings.Parked, "", again

@@ -95,14 +95,15 @@ func (s *sender) call(c *call, m *channels.Message) *store.Result {
 	r.Attempt.StartedAt, r.Attempt.EndedAt = start.UTC(), end.UTC()
 	if err == nil {
 		c.permit.done(ended{took: end.Sub(start)}, end)
+		c.gate.heard(false, end)
 		s.succeed(c, r, answer)
 		return r
 	}
 	fault := channels.Classify(err)
 	step := channels.Next(s.when(c, fault, end), fault, s.w.policy(c.event, c.Delivery.Channel))
 	c.permit.done(ended{failed: step.Breaker, throttled: fault.WantsFewer(), pause: fault.Pause(), took: end.Sub(start)}, end)
-	s.fail(c, r, fault, step)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // whatever the provider's client calls it
+	s.fail(c, r, fault, s.believed(c, fault, step, end))
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) { // of the whole call, whatever the provider's client calls it, or of a part
 		s.w.Metrics.AttemptTimeouts.WithLabelValues(c.gate.Name).Inc()
 	}
 	return r
@@ -171,6 +172,22 @@ func (s *sender) fail(c *call, r *store.Result, fault *channels.Error, step chan
 		r.Tried = append(c.Delivery.Tried[:len(c.Delivery.Tried):len(c.Delivery.Tried)], c.gate.Name)
 	}
 	r.Effect = store.AddressEffect{Kind: store.EffectKind(step.Effect), DeadSince: fault.DeadSince} // the words are the same
+}
+
+// believed is a step without what it does to an address that the provider calls dead, at a time
+// when it calls too many so. The attempt says it.
+func (s *sender) believed(c *call, fault *channels.Error, step channels.Step, now time.Time) channels.Step {
+	bad := step.Effect == channels.Retire || step.Effect == channels.Strike || step.Effect == channels.StrikeOut
+	if doubts := c.gate.heard(bad, now); !bad || !doubts {
+		if fault.Fault == tidings.Throttled && fault.Scope == channels.ScopeDevice && step.Status == tidings.Parked {
+			c.gate.spare(c.Address.ID, step.DueAt, now)
+		}
+		return step
+	}
+	step.Effect = channels.NoEffect
+	fault.Text = channels.CleanText("address kept, the provider calls too many dead; " + fault.Text)
+	s.w.Metrics.AddressesKept.WithLabelValues(c.gate.Name).Inc()
+	return step
 }
 
 // simulated is the end of a test notification: all but the call.

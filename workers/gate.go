@@ -16,7 +16,7 @@ type gate struct {
 	longest time.Duration                            // pause that the provider may ask for
 	most    map[tidings.Priority]int                 // calls at once of one lane, so that its other providers go on
 	poke    func()                                   // tells the senders that there may be permits again
-	tell    func(g *gate, c change, d time.Duration) // of a change of the breaker, and how long it was open
+	tell    func(g *gate, c change, d time.Duration) // of a change; when the breaker closes, how long it was open
 
 	mu      sync.Mutex
 	breaker breaker
@@ -24,6 +24,8 @@ type gate struct {
 	rests   int                      // pauses in a row for which the provider named no span
 	calls   int                      // under way
 	under   map[tidings.Priority]int // the same by lane
+	doubt   doubt
+	spared  spared
 	all     bucket
 	bulk    bucket // what bulk may use of the rate
 	turns   map[tidings.Priority]*turns
@@ -35,7 +37,7 @@ const reserve = 8
 func newGate(p Provider, rule Breaker, longest time.Duration, now time.Time) *gate {
 	return &gate{Provider: p, slow: time.Duration(rule.Slow * float64(p.Timeout)), longest: longest,
 		most: map[tidings.Priority]int{}, poke: func() {}, tell: func(*gate, change, time.Duration) {},
-		breaker: breaker{rule: rule}, budget: newBudget(now), under: map[tidings.Priority]int{},
+		breaker: breaker{rule: rule}, budget: newBudget(now), under: map[tidings.Priority]int{}, spared: spared{},
 		all: newBucket(p.PerSecond, now), bulk: newBucket(forBulk(p.PerSecond), now),
 		turns: map[tidings.Priority]*turns{tidings.Urgent: {}, tidings.Bulk: {}},
 	}
@@ -117,6 +119,36 @@ func (g *gate) take(p tidings.Priority, retry bool, now time.Time) (_ *permit, a
 	}
 	g.budget.call(retry)
 	return &permit{gate: g, priority: p, probe: g.breaker.take(), retry: retry}, time.Time{}
+}
+
+// heard takes note of what the provider says of an address with its answer, and reports whether
+// to doubt it.
+func (g *gate) heard(bad bool, now time.Time) bool {
+	g.mu.Lock()
+	before := g.doubt.lasts
+	doubts := g.doubt.heard(bad, now)
+	g.mu.Unlock()
+	switch {
+	case doubts && !before:
+		g.tell(g, doubted, 0)
+	case before && !doubts:
+		g.tell(g, trusted, 0)
+	}
+	return doubts
+}
+
+// spare sends an address nothing through this provider until then.
+func (g *gate) spare(a tidings.AddressID, until, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.spared.add(a, until, now)
+}
+
+// sparedUntil is when an address may be sent to again; zero: now.
+func (g *gate) sparedUntil(a tidings.AddressID, now time.Time) time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.spared.until(a, now)
 }
 
 // shut reports whether the breaker lets nothing through, and until when (zero: until a probe

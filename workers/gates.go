@@ -19,7 +19,7 @@ func (w *Workers) newGate(p Provider, now time.Time) *gate {
 	for _, priority := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
 		g.most[priority] = most(w.Config.Lane(tidings.LaneOf(p.Channel, priority)).Workers, others)
 	}
-	g.poke, g.tell = func() { w.poke(p.Channel) }, w.breakerChanged
+	g.poke, g.tell = func() { w.poke(p.Channel) }, w.changed
 	return g
 }
 
@@ -29,13 +29,19 @@ func most(workers, others int) int {
 	return max(1, workers-others*max(1, workers/reserve))
 }
 
-// breakerChanged tells the operator, once for each trouble.
-func (w *Workers) breakerChanged(g *gate, c change, d time.Duration) {
+// changed tells the operator, once for each trouble.
+func (w *Workers) changed(g *gate, c change, d time.Duration) {
 	switch c {
 	case tripped:
 		w.Metrics.BreakerTrips.WithLabelValues(g.Name).Inc()
 		w.Log.Warn("provider is left alone after failures in a row; probes will tell when it works again", "provider", g.Name)
 	case mended:
 		w.Log.Info("provider works again", "provider", g.Name, "after", d.Round(time.Second))
+	case doubted:
+		w.Metrics.AddressesDoubted.WithLabelValues(g.Name).Set(1)
+		w.Log.Error("provider calls so many addresses dead that none is taken out of use: look at its topic, environment, project or key", "provider", g.Name)
+	case trusted:
+		w.Metrics.AddressesDoubted.WithLabelValues(g.Name).Set(0)
+		w.Log.Info("provider calls as few addresses dead as usual: they are taken out of use again", "provider", g.Name)
 	}
 }

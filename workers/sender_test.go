@@ -124,7 +124,7 @@ func TestAFaultOfTheRecipientOpensNoBreaker(t *testing.T) {
 	}}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		w.start()
-		ids := w.accept(100, orderPush)
+		ids := w.accept(doubtMost, orderPush)
 		w.pass(time.Second)
 		w.ends(tidings.Failed, tidings.ReasonRecipientDead, ids...)
 		facts, err := w.store.Facts(t.Context(), []string{"u_1"})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -42,7 +43,7 @@ func buildProvider(p config.Provider, s Settings, public string) (channels.Provi
 	}
 	return p.Vendor.Build(p.Config, channels.Settings{
 		Name: p.Name, Endpoint: strings.TrimSuffix(p.Endpoint, "/"), HooksURL: public + "/hooks/" + p.Name,
-		Client: httpClient(p, roots, s), Dial: s.Dial, TLS: roots, Transport: s.Transport,
+		Client: httpClient(p, roots, s), Dial: dialWithin(p.ConnectWithin(), s.Dial), Connect: p.ConnectWithin(), TLS: roots, Transport: s.Transport,
 		Log: s.Log.With(slog.String("provider", p.Name)),
 	})
 }
@@ -57,13 +58,22 @@ func closeProviders(providers []workers.Provider) error {
 	return failed
 }
 
+// dialWithin bounds how long a connection may take to stand, within the deadline of its call.
+func dialWithin(most time.Duration, dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		return dial(ctx, network, address)
+	}
+}
+
 // httpClient is what HTTP vendors call with: no redirects, as many kept connections as calls
-// at once, and no time-out of its own, since every call has a deadline.
+// at once, and no time-out of its own for the whole, since every call has a deadline.
 func httpClient(p config.Provider, roots *tls.Config, s Settings) *http.Client {
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: s.Dial, TLSClientConfig: roots, ForceAttemptHTTP2: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: dialWithin(p.ConnectWithin(), s.Dial), TLSClientConfig: roots, ForceAttemptHTTP2: true,
 		MaxIdleConns: p.Concurrency, MaxIdleConnsPerHost: p.Concurrency, IdleConnTimeout: 90 * time.Second,
-		TLSHandshakeTimeout: 10 * time.Second,
+		TLSHandshakeTimeout: p.ConnectWithin(), ResponseHeaderTimeout: p.Answer,
 	}
 	return &http.Client{
 		Transport:     s.Transport(transport),

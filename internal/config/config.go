@@ -81,11 +81,13 @@ type Provider struct {
 type Common struct {
 	Name          string        `yaml:"name"`
 	Type          string        `yaml:"type"`
-	Endpoint      string        `yaml:"endpoint"` // base URL in place of the vendor's own
-	CAFile        string        `yaml:"ca_file"`  // PEM of the roots to trust for it
-	Timeout       time.Duration `yaml:"timeout"`
+	Endpoint      string        `yaml:"endpoint"`        // base URL in place of the vendor's own
+	CAFile        string        `yaml:"ca_file"`         // PEM of the roots to trust for it
+	Timeout       time.Duration `yaml:"timeout"`         // of a whole call
+	Connect       time.Duration `yaml:"connect_timeout"` // of it, until a connection stands; 0: five seconds, or all of it when that is less
+	Answer        time.Duration `yaml:"answer_timeout"`  // of it, from the request to the head of the answer, where the protocol is HTTP/1; 0: all of it
 	Concurrency   int           `yaml:"concurrency"`
-	RatePerSecond float64       `yaml:"rate_per_second"` // 0: no limit
+	RatePerSecond float64       `yaml:"rate_per_second"` // of all processes together; 0: no limit
 }
 
 // Default is the configuration of an empty file in dir.
@@ -194,6 +196,9 @@ func (c *Config) validateProviders() error {
 		}
 		channel[p.Name] = p.Vendor.Channel
 	}
+	if err := c.validateAccounts(); err != nil {
+		return err
+	}
 	for ch, routes := range c.Routes {
 		if !slices.Contains(tidings.Channels(), tidings.Channel(ch)) {
 			return fmt.Errorf("routes: %q is not a channel", ch)
@@ -208,6 +213,9 @@ func (c *Config) validateProviders() error {
 }
 
 func (c *Config) validateSpans(p Provider) error {
+	if p.Connect < 0 || p.Answer < 0 || p.Connect > p.Timeout || p.Answer > p.Timeout {
+		return fmt.Errorf("providers: %s: connect_timeout %v and answer_timeout %v are parts of timeout %v", p.Name, p.Connect, p.Answer, p.Timeout)
+	}
 	for _, pr := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
 		lane := tidings.LaneOf(p.Vendor.Channel, pr)
 		if wait := c.Workers.Lane(lane).AckWait; p.Timeout >= wait {

@@ -18,7 +18,10 @@ type textConfig struct {
 	Token   channels.Secret `yaml:"token"`
 	Topics  []string        `yaml:"topics"`
 	Strict  bool            `yaml:"strict"`
+	Of      string          `yaml:"account"`
 }
+
+func (c *textConfig) Account() string { return c.Of }
 
 func (c *textConfig) Validate() error {
 	if c.Token == "" {
@@ -137,6 +140,25 @@ providers: [{name: text-a, type: text, token: "env:TEXT_TOKEN"}]
 	}
 }
 
+func TestLoadTakesAnAccountTwiceWhereNeitherStandsInForTheOther(t *testing.T) {
+	for why, text := range map[string]string{
+		"routes of their own": `
+providers: [{name: a, type: text, token: t, account: one}, {name: b, type: text, token: t, account: one}]
+routes: {sms: [{countries: [DE], providers: [{name: a}]}, {countries: ["*"], providers: [{name: b}]}]}
+`,
+		"another endpoint": `
+providers: [{name: a, type: text, token: t, account: one}, {name: b, type: text, token: t, account: one, endpoint: "http://127.0.0.1:1"}]
+`,
+		"another account": `
+providers: [{name: a, type: text, token: t, account: one}, {name: b, type: text, token: t, account: two}]
+`,
+	} {
+		if _, _, err := load(t, text); err != nil {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	const provider = "providers: [{name: a, type: text, token: t}]\n"
 	for name, c := range map[string]struct{ text, want string }{
@@ -160,6 +182,12 @@ func TestLoadRefuses(t *testing.T) {
 		"more replicas than there can be":        {"nats_url: 'nats://nats.example.test'\nnats_replicas: 7\n", "must be 1 to 5"},
 		"a time zone by offset":                  {"defaults: {timezone: UTC+3}\n", "not an IANA time zone"},
 		"a secret from a variable that is unset": {"database_url: 'env:TIDINGS_NOT_SET'\n", "TIDINGS_NOT_SET is not set"},
+		"a fallback to the same account":         {"providers: [{name: a, type: text, token: t, account: one}, {name: b, type: text, token: t, account: one}]\n", "a and b are one account"},
+		"the same account within a route": {"providers: [{name: a, type: text, token: t, account: one}, {name: b, type: text, token: t, account: one}]\n" +
+			"routes: {sms: [{countries: ['*'], providers: [{name: a}, {name: b}]}]}\n", "a and b are one account"},
+		"a route that names a provider twice":             {provider + "routes: {sms: [{countries: ['*'], providers: [{name: a}, {name: a}]}]}\n", "are one account"},
+		"a connection that may take longer than the call": {"providers: [{name: a, type: text, token: t, connect_timeout: 11s}]\n", "are parts of timeout"},
+		"slow calls beyond the time-out":                  {"breaker: {slow: 1.5}\n", "from 0 (none is slow) to 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := load(t, c.text); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -35,6 +35,8 @@ type Metrics struct {
 	BreakerState     *prometheus.GaugeVec     // provider
 	BreakerTrips     *prometheus.CounterVec   // provider
 	ProviderPaused   *prometheus.GaugeVec     // provider
+	AddressesDoubted *prometheus.GaugeVec     // provider
+	AddressesKept    *prometheus.CounterVec   // provider
 }
 
 // A Provider is what the metrics must know of a configured provider.
@@ -76,6 +78,8 @@ func NewMetrics(version string, providers []Provider, lanes []string) *Metrics {
 		DrainPerSecond:   gauge("drain_per_second", "Deliveries finished a second, over the last minute.", "lane"),
 		BreakerState:     gauge("breaker_state", "State of the provider's breaker: 0 closed, 1 half-open, 2 open.", "provider"),
 		BreakerTrips:     counter("breaker_trips_total", "How often a provider was left alone after failures.", "provider"),
+		AddressesDoubted: gauge("addresses_doubted", "1 while a provider calls so many addresses dead that none is taken out of use.", "provider"),
+		AddressesKept:    counter("addresses_kept_total", "Addresses that a provider called dead and that were kept, because it said so of too many.", "provider"),
 		ProviderPaused:   gauge("provider_paused", "1 while a provider is left alone because it asked for it.", "provider"),
 	}
 	r.MustRegister(m.Accept, m.AttemptSeconds)
@@ -99,6 +103,8 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 		m.BreakerState.WithLabelValues(p.Name)
 		m.BreakerTrips.WithLabelValues(p.Name)
 		m.ProviderPaused.WithLabelValues(p.Name)
+		m.AddressesDoubted.WithLabelValues(p.Name)
+		m.AddressesKept.WithLabelValues(p.Name)
 		m.AttemptSeconds.WithLabelValues(p.Name)
 		m.Attempts.WithLabelValues(p.Channel, p.Name, "ok")
 		for _, s := range []string{"sent", "delivered", "bounced", "failed", "expired", "cancelled", "suppressed", "dead", "unknown"} {

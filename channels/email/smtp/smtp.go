@@ -56,6 +56,9 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// Account names the mailbox at the relay that sends: two providers of one are one.
+func (c *Config) Account() string { return net.JoinHostPort(c.Host, c.Port) + " " + c.Username }
+
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

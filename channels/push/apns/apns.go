@@ -42,6 +42,9 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// Account names the phone app and the key that this provider pushes with: two with the same are one.
+func (c *Config) Account() string { return c.KeyID + " " + c.Topic + " " + c.Environment }
+
 func (c *Config) host() string {
 	switch c.Environment {
 	case "production":

@@ -55,6 +55,11 @@ func newLink(s channels.Settings) *link {
 	transport := &http2.Transport{
 		TLSClientConfig: s.TLS,
 		DialTLSContext: func(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
+			if s.Connect > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, s.Connect)
+				defer cancel()
+			}
 			return dialTLS(ctx, s.Dial, network, address, config)
 		},
 		IdleConnTimeout: idleTimeout,

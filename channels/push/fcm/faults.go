@@ -31,6 +31,10 @@ type detail struct {
 	} `json:"violations"` // of google.rpc.QuotaFailure
 }
 
+// leastPause is what Google wants after QUOTA_EXCEEDED where it names no span ("Best practices when sending FCM
+// messages at scale").
+const leastPause = time.Minute
+
 // classify makes sense of an answer, by FCM's code, else by its status. The codes are those of
 // Google's "ErrorCode" of FCM v1.
 func classify(call *channels.Call, now time.Time, hide ...string) *channels.Error {
@@ -52,6 +56,9 @@ func classify(call *channels.Call, now time.Time, hide ...string) *channels.Erro
 	}
 	if e.Fault == tidings.Throttled {
 		e.Scope = p.scope()
+	}
+	if code == "QUOTA_EXCEEDED" && e.After == 0 {
+		e.After = leastPause
 	}
 	return e
 }

@@ -37,6 +37,9 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// Account names the project: two providers of one are one.
+func (c *Config) Account() string { return c.Project }
+
 // Vendor is FCM as listed in channels/all.
 func Vendor() channels.Vendor {
 	return channels.Define("fcm", tidings.Push, channels.Traits{TokenAddresses: true}, Config{}, build)

@@ -53,6 +53,10 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// Account names the account in its region: two providers of one are one. Without keys it is that of
+// the machine.
+func (c *Config) Account() string { return c.Region + " " + c.AccessKeyID }
+
 // Vendor is AWS End User Messaging SMS as listed in channels/all.
 func Vendor() channels.Vendor {
 	return channels.Define("aws_sms", tidings.SMS, channels.Traits{}, Config{}, build)

@@ -46,6 +46,9 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// Account names the account: two providers of one share its troubles, whatever number they send from.
+func (c *Config) Account() string { return c.AccountSID }
+
 // Vendor is Twilio as listed in channels/all.
 func Vendor() channels.Vendor {
 	return channels.Define("twilio", tidings.SMS, channels.Traits{Receipts: true}, Config{}, build)

@@ -1,0 +1,77 @@
+package workers
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"tidings"
+)
+
+func TestAProviderWithoutPermitsHoldsUpNoOtherOfItsLane(t *testing.T) {
+	for _, tt := range []struct {
+		why  string
+		slow func(p *Provider, s *script)
+	}{
+		{"it has a low rate", func(p *Provider, _ *script) { p.PerSecond = 1 }},
+		{"it takes few calls at once, and long", func(p *Provider, s *script) { p.Concurrency, s.takes = 2, 5*time.Second }},
+		{"it hangs", func(_ *Provider, s *script) { s.takes = time.Hour }},
+	} {
+		t.Run(tt.why, func(t *testing.T) {
+			fast, slow := &script{takes: 20 * time.Millisecond}, &script{}
+			phones, others := provider("phones", tidings.Push, fast), provider("others", tidings.Push, slow)
+			tt.slow(&others, slow)
+			inWorld(t, []Provider{phones, others}, func(t *testing.T, w *world) {
+				w.start()
+				mine := orderPush
+				mine.token = "others"
+				var quick []tidings.DeliveryID
+				for range 10 { // mixed, as a blast is
+					w.accept(50, mine)
+					quick = append(quick, w.accept(50, orderPush)...)
+				}
+				w.pass(5 * time.Second)
+				if n := fast.count(); n != len(quick) {
+					t.Errorf("%d of %d calls of the healthy provider within five seconds", n, len(quick))
+				}
+				var claims, calls int
+				for _, id := range w.all {
+					d := w.delivery(id)
+					claims, calls = claims+d.ClaimNo, calls+len(d.Attempts)
+				}
+				t.Logf("%d claims, %d attempts", claims, calls)
+			})
+		})
+	}
+}
+
+func TestARateIsSharedByAllWorkersAndLeavesRoomForWhatIsUrgent(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			s := &script{}
+			p := provider("phones", tidings.Push, s)
+			p.PerSecond = 40
+			inWorld(t, []Provider{p}, func(t *testing.T, w *world) {
+				for range workers {
+					w.start()
+				}
+				w.pass(5 * time.Second) // until they know of each other
+				w.accept(1000, orderPush)
+				w.pass(time.Second)
+				before := s.count()
+				w.pass(10 * time.Second)
+				if n := s.count() - before; n < 300 || n > 400 {
+					t.Errorf("bulk made %d calls in ten seconds, want nearly seven eighths of 400", n)
+				}
+				begin := time.Now()
+				id := w.accept(1, order{event: "security.alert", channel: tidings.Push, token: "phones", data: `{"device":"phone","place":"Berlin"}`})[0]
+				for w.delivery(id).Status != tidings.Sent && time.Since(begin) < 5*time.Second {
+					w.pass(10 * time.Millisecond)
+				}
+				if waited := time.Since(begin); waited > 500*time.Millisecond {
+					t.Errorf("an alert waited %v behind a blast", waited)
+				}
+			})
+		})
+	}
+}
