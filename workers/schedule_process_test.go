@@ -18,7 +18,6 @@ type fickle struct {
 	h       *history
 	off     time.Duration // of its clock
 	until   time.Time     // stalled
-	hand    []*lossyEntry
 	calls   []*fickleCall
 	sights  sights
 	sweepAt time.Time
