@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
-	"time"
 
 	"tidings"
 	"tidings/api/trail"
@@ -184,20 +183,17 @@ func (r *redrive) some(page []store.DeadOne) error {
 
 func (r *redrive) guess(page []store.DeadOne) {
 	for _, one := range page {
+		due := store.RedriveTurn(r.call.now, r.out.Redriven, float64(r.in.RatePerSecond))
 		switch {
 		case !r.call.now.Before(one.ExpiresAt):
 			r.out.Expired++
+		case !due.Before(one.ExpiresAt):
+			r.out.Skipped++
 		case one.Cancelled:
 			r.out.Cancelled++
 		default:
 			r.out.Redriven++
+			r.out.LastDueAt = wire.At(due)
 		}
-	}
-	if r.out.Redriven > 0 {
-		due := r.call.now
-		if rate := float64(r.in.RatePerSecond); rate > 0 {
-			due = due.Add(time.Duration(float64(r.out.Redriven-1) / rate * float64(time.Second)))
-		}
-		r.out.LastDueAt = wire.At(due)
 	}
 }

@@ -154,19 +154,23 @@ func CleanText(text string, hide ...string) string {
 	return text[:cut]
 }
 
+// LongestRetryAfter bounds what a provider can ask for: messages live 30 days at most.
+const LongestRetryAfter = 30 * 24 * time.Hour
+
 // RetryAfter reads the Retry-After header (RFC 9110, section 10.2.3), in seconds or as a date;
-// what is absent, unreadable or past is 0.
+// what is absent, unreadable or past is 0, and what is beyond reason is LongestRetryAfter.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if value == "" {
 		return 0
 	}
-	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
-		return max(0, time.Duration(seconds)*time.Second)
+	seconds, err := strconv.ParseInt(value, 10, 64) // a number too large for it is its largest
+	if err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(0, seconds), int64(LongestRetryAfter/time.Second))) * time.Second
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {
 		return 0
 	}
-	return max(0, at.Sub(now))
+	return min(max(0, at.Sub(now)), LongestRetryAfter)
 }

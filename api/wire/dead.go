@@ -150,7 +150,7 @@ type Redriven struct {
 	Redriven  int  `json:"redriven" doc:"Of them: to be tried again. Whether they may still be sent is decided anew at each one's time."`
 	Expired   int  `json:"expired" doc:"Of them: of no more use, so they end as expired."`
 	Cancelled int  `json:"cancelled" doc:"Of them: called off, so they end as cancelled."`
-	Skipped   int  `json:"skipped" doc:"Asked for by id, and not dead now or not selected by the other fields."`
+	Skipped   int  `json:"skipped" doc:"Left as they are: not dead now, not selected by the other fields, or, at this rate, due only after they expire."`
 	More      bool `json:"more" doc:"More are selected than the limit lets through."`
 	LastDueAt Time `json:"last_due_at" doc:"When the last of them is due; null: none is."`
 }

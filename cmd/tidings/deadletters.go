@@ -128,6 +128,9 @@ func newDeadLettersRedrive() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if limit < 1 || limit > wire.MaxRedriveLimit {
+				return errUsage("--limit: %d is not a number from 1 to %d", limit, wire.MaxRedriveLimit)
+			}
 			in.Limit, in.RatePerSecond = limit, wire.Rate(rate)
 			return redrive(cmd, &r, in, dryRun, yes)
 		},

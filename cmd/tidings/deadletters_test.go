@@ -116,7 +116,7 @@ func TestDeadLettersAreListedCountedAndTriedAgainOnceThePersonSaysYes(t *testing
 	if out, _, err = command("", "list", "--reason", "poison"); err != nil || out != "no dead letters\n" {
 		t.Errorf("none: %q, %v", out, err)
 	}
-	for _, wrong := range [][]string{{"redrive", "ntf_x"}, {"redrive", "--since", "today"}, {"list", "--lane", "fax"}, {"redrive", "--rate", "-1", "--yes"}} {
+	for _, wrong := range [][]string{{"redrive", "ntf_x"}, {"redrive", "--since", "today"}, {"list", "--lane", "fax"}, {"redrive", "--rate", "-1", "--yes"}, {"redrive", "--limit", "0", "--yes"}} {
 		if _, _, err := command("", wrong...); err == nil {
 			t.Errorf("%v: no error", wrong)
 		}

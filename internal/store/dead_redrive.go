@@ -20,7 +20,8 @@ type Redrive struct {
 	Ahead int
 }
 
-// Redriven is what a Redrive came to. What is in none of the numbers did not end as From.
+// Redriven is what a Redrive came to. What is in none of the numbers did not end as From, or would
+// have its turn only after it has expired: it stays as it is.
 type Redriven struct {
 	Parked    int       // to be tried again
 	Expired   int       // of no more use
@@ -86,7 +87,11 @@ func (q *redriving) decide(i int, r row) error {
 	if err != nil || f.status != q.From || f.live() {
 		return err
 	}
-	after := f.redriven(q.due(), q.Now)
+	due := RedriveTurn(q.Now, q.Ahead+q.done.Parked, q.Rate)
+	if q.Now.Before(f.expiresAt) && !due.Before(f.expiresAt) {
+		return nil // at this rate its turn would come too late: a faster redrive may still save it
+	}
+	after := f.redriven(due, q.Now)
 	switch after.status {
 	case tidings.Parked:
 		q.done.Parked++
@@ -103,12 +108,15 @@ func (q *redriving) decide(i int, r row) error {
 	return nil
 }
 
-// due is when the next of them enters its lane.
-func (q *redriving) due() time.Time {
-	if q.Rate <= 0 {
-		return q.Now
+// never is a turn after all that is in the log has expired.
+const never = 10 * 365 * 24 * time.Hour
+
+// RedriveTurn is when a redriven delivery enters its lane that has n before it, at so many a second; rate 0: at once.
+func RedriveTurn(now time.Time, n int, rate float64) time.Time {
+	if rate <= 0 || n == 0 {
+		return now
 	}
-	return q.Now.Add(time.Duration(float64(q.Ahead+q.done.Parked) / q.Rate * float64(time.Second)))
+	return now.Add(time.Duration(min(float64(n)/rate, never.Seconds()) * float64(time.Second)))
 }
 
 // redriven is the standing of an ended delivery that is to be tried again, as often and with the

@@ -138,6 +138,21 @@ func TestARedriveGivesBackAllTriesAndKeepsTheClaims(t *testing.T) {
 	})
 }
 
+func TestARedriveLeavesWhatItsRateWouldReachTooLate(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, rate := range []float64{1e-300, 1e-9, 1e-5} { // the first is more than a time can hold
+			w := newWorld(t, s)
+			one, two := w.dead(start(), "apns", tidings.ReasonRetriesSpent), w.dead(start().Add(time.Second), "apns", tidings.ReasonRetriesSpent)
+			now := start().Add(time.Minute)
+			if got := w.redrive(store.Redrive{IDs: ids(one, two), Now: now, Rate: rate}); got != (store.Redriven{Parked: 1, Last: now}) {
+				t.Errorf("at %g a second: redriven %+v", rate, got)
+			}
+			w.expect(ids(one)[0], tidings.Parked, tidings.ReasonRedriven)
+			w.expect(ids(two)[0], tidings.Dead, tidings.ReasonRetriesSpent)
+		}
+	})
+}
+
 func TestTwoRedrivesAtOnceMoveEachOnceAndALaterOneMovesItAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)
