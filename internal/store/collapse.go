@@ -154,7 +154,10 @@ func (a *accepting) endDeliveries(all []superseding) error {
 		c := all[k].channel
 		return []any{all[k].earlier[:], string(tidings.LaneOf(c, tidings.Urgent)), string(tidings.LaneOf(c, tidings.Bulk))}
 	}
-	type moment struct{ place, n int }
+	type moment struct {
+		place, n int
+		more     string
+	}
 	var moments []moment
 	err := a.each("collapse_deliveries", len(all), func(k int) []any { return append(lanes(k), a.at(all[k])) }, func(k int, r row) error {
 		m := moment{place: k}
@@ -167,12 +170,18 @@ func (a *accepting) endDeliveries(all []superseding) error {
 	if err != nil {
 		return err
 	}
-	if err := a.each("collapse_marks", len(all), lanes, nil); err != nil {
+	err = a.each("collapse_marks", len(all), lanes, func(k int, r row) error {
+		m := moment{place: k, more: ": what is under way goes on, but is not tried again"}
+		err := r.Scan(&m.n)
+		moments = append(moments, m)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return a.each("timeline_add", len(moments), func(k int) []any {
 		s := all[moments[k].place]
-		return []any{s.earlier[:], a.at(s), "cancelled", int64(moments[k].n), a.because(s, "superseded")}
+		return []any{s.earlier[:], a.at(s), "cancelled", int64(moments[k].n), a.because(s, "superseded") + moments[k].more}
 	}, nil)
 }
 

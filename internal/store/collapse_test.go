@@ -115,6 +115,54 @@ func TestWhatIsBeingSentGoesOnButIsNotSentAgain(t *testing.T) {
 	})
 }
 
+func TestTheTrailOfWhatIsSupersededWhileItIsSentSaysSo(t *testing.T) {
+	now := start()
+	transient := func(c store.Claimed) store.Result {
+		r := result(c, tidings.Transient, tidings.Parked, now.Add(2*time.Second))
+		r.Attempt.RetryAt = r.DueAt
+		return r
+	}
+	cases := []struct {
+		why           string
+		before, after func(w *world, c store.Claimed)
+	}{
+		{"it is being sent", nil, func(w *world, c store.Claimed) { w.record(transient(c)) }},
+		{"word is awaited", func(w *world, c store.Claimed) { w.record(result(c, tidings.OutcomeUnknown, tidings.Unknown, now)) },
+			func(w *world, c store.Claimed) { w.record(transient(c)) }},
+		{"news comes after the end", nil, func(w *world, c store.Claimed) {
+			w.must(w.s.GiveBack(w.Context(), store.Normal, []store.Return{{ID: c.Delivery.ID, ClaimNo: 1, DueAt: now}}))
+			w.record(transient(c))
+		}},
+	}
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range cases {
+			t.Run(c.why, func(t *testing.T) {
+				w := newWorld(t, s)
+				older := w.accept(w.collapsing(now, 1))[0]
+				claimed := w.claim(now, older.Deliveries...)[0]
+				if c.before != nil {
+					c.before(w, claimed)
+				}
+				newer := w.accept(w.collapsing(now.Add(time.Second), 1))[0]
+				w.accept(w.collapsing(now.Add(2*time.Second), 1)) // takes the place of the newer one, not of the older
+				c.after(w, claimed)
+				for _, a := range w.expect(older.Deliveries[0], tidings.Cancelled, tidings.ReasonSuperseded).Attempts {
+					if !a.RetryAt.IsZero() {
+						t.Errorf("an attempt is to be tried again at %v", a.RetryAt)
+					}
+				}
+				trail, err := s.Trail(t.Context(), "", older.ID)
+				w.must(err)
+				want := []store.Moment{{At: now.Add(time.Second), Kind: "cancelled", Delivery: older.Deliveries[0],
+					Text: "superseded by " + newer.ID.String() + ", a newer event with the same collapse_key: what is under way goes on, but is not tried again"}}
+				if !slices.Equal(trail.Timeline, want) {
+					t.Errorf("timeline %+v, want %+v", trail.Timeline, want)
+				}
+			})
+		}
+	})
+}
+
 func TestHoldsAreSupersededButForScheduledSends(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)

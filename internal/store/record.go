@@ -243,7 +243,7 @@ func (r *recording) attempts() error {
 		if r.out[r.places[fresh[i]]].Late {
 			late = r.rows[fresh[i]].lates + 1
 		}
-		if r.rows[fresh[i]].cancelled {
+		if f := &r.rows[fresh[i]]; f.cancelled || f.reason == tidings.ReasonSuperseded {
 			retry = time.Time{} // what was to be tried again ends instead
 		}
 		return keyArgs(a.Delivery, int64(a.Number), int64(late), a.Provider, a.StartedAt.UnixMicro(), a.EndedAt.UnixMicro(), string(a.Outcome),

@@ -24,10 +24,11 @@ UPDATE deliveries SET status = 'cancelled', reason = 'superseded', due_at = NULL
 WHERE ntf = $1 AND lane IN ($2, $3) AND status IN ('parked', 'queued')
 RETURNING n;
 
--- What is being sent goes on, and bears the mark that it is not to be sent again.
+-- What is being sent goes on, and bears the mark that it is not to be sent again. The first to mark it is told.
 -- name: collapse_marks
 UPDATE deliveries SET reason = 'superseded'
-WHERE ntf = $1 AND lane IN ($2, $3) AND status IN ('sending', 'unknown') AND due_at IS NOT NULL;
+WHERE ntf = $1 AND lane IN ($2, $3) AND status IN ('sending', 'unknown') AND due_at IS NOT NULL AND reason <> 'superseded'
+RETURNING n;
 
 -- name: collapse_holds
 UPDATE holds SET state = 'cancelled' WHERE ntf = $1 AND channel = $2 AND state = 'waiting' AND reason <> 'scheduled'
