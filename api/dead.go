@@ -159,13 +159,16 @@ func (r *redrive) named() error {
 // some tries a page again, or counts what would become of it.
 func (r *redrive) some(page []store.DeadOne) error {
 	r.out.Matched += len(page)
-	if r.in.DryRun {
-		r.guess(page)
-		return nil
-	}
 	ids := make([]tidings.DeliveryID, len(page))
 	for i := range page {
 		ids[i] = page[i].ID
+	}
+	if r.in.DryRun {
+		newer, err := r.Store.Newer(r.call.Context(), ids)
+		if err == nil {
+			r.guess(page, newer)
+		}
+		return err
 	}
 	done, err := r.Store.Redrive(r.call.Context(), store.Redrive{IDs: ids, From: tidings.Dead, Now: r.call.now,
 		Rate: float64(r.in.RatePerSecond), Ahead: r.out.Redriven})
@@ -175,22 +178,24 @@ func (r *redrive) some(page []store.DeadOne) error {
 	r.out.Redriven += done.Parked
 	r.out.Expired += done.Expired
 	r.out.Cancelled += done.Cancelled
+	r.out.Skipped += len(page) - done.Parked - done.Expired - done.Cancelled // another redrive was faster
 	if !done.Last.IsZero() {
 		r.out.LastDueAt = wire.At(done.Last)
 	}
 	return nil
 }
 
-func (r *redrive) guess(page []store.DeadOne) {
+func (r *redrive) guess(page []store.DeadOne, newer map[tidings.DeliveryID]tidings.NotificationID) {
 	for _, one := range page {
 		due := store.RedriveTurn(r.call.now, r.out.Redriven, float64(r.in.RatePerSecond))
+		_, superseded := newer[one.ID]
 		switch {
 		case !r.call.now.Before(one.ExpiresAt):
 			r.out.Expired++
+		case one.Cancelled, superseded:
+			r.out.Cancelled++
 		case !due.Before(one.ExpiresAt):
 			r.out.Skipped++
-		case one.Cancelled:
-			r.out.Cancelled++
 		default:
 			r.out.Redriven++
 			r.out.LastDueAt = wire.At(due)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -126,6 +127,46 @@ func TestARedriveMovesWhatIsDeadAndNothingTwice(t *testing.T) {
 	b.die(one)
 	b.die(two)
 	check(`{"reason":"retries_spent"}`, wire.Redriven{Matched: 2, Redriven: 2})
+}
+
+func TestTheNumbersOfRedrivesAtOnceAddUp(t *testing.T) {
+	b := newBench(t)
+	for i := range 50 {
+		b.dead(fmt.Sprintf("u_%d", i))
+	}
+	var wg sync.WaitGroup
+	out := make([]wire.Redriven, 8)
+	for i := range out {
+		wg.Go(func() { b.call("POST", "/v1/dead-letters/redrive", `{}`).want(200, "").into(&out[i]) })
+	}
+	wg.Wait()
+	moved := 0
+	for _, r := range out {
+		moved += r.Redriven
+		if r.Matched != r.Redriven+r.Expired+r.Cancelled+r.Skipped {
+			t.Errorf("it does not add up: %+v", r)
+		}
+	}
+	if moved != 50 {
+		t.Errorf("%d were redriven", moved)
+	}
+}
+
+func TestARedriveCountsWhatANewerEventTookThePlaceOfAsCancelled(t *testing.T) {
+	b := newBench(t)
+	b.device("u_1")
+	event := strings.Replace(shipped("u_1"), "{", `{"collapse_key":"order-4711",`, 1)
+	var posted wire.Posted
+	b.call("POST", "/v1/events", event).want(202, "").into(&posted)
+	b.die(tidings.DeliveryOf(posted.ID, 0))
+	b.call("POST", "/v1/events", event).want(202, "")
+	for _, dry := range []bool{true, false} {
+		var out wire.Redriven
+		b.call("POST", "/v1/dead-letters/redrive", fmt.Sprintf(`{"dry_run":%t}`, dry)).want(200, "").into(&out)
+		if want := (wire.Redriven{DryRun: dry, Matched: 1, Cancelled: 1}); out != want {
+			t.Errorf("it came to %+v, want %+v", out, want)
+		}
+	}
 }
 
 func TestARedriveIsSpreadAsItsRateSays(t *testing.T) {

@@ -149,8 +149,8 @@ type Redriven struct {
 	Matched   int  `json:"matched" doc:"Dead letters that were selected, up to the limit."`
 	Redriven  int  `json:"redriven" doc:"Of them: to be tried again. Whether they may still be sent is decided anew at each one's time."`
 	Expired   int  `json:"expired" doc:"Of them: of no more use, so they end as expired."`
-	Cancelled int  `json:"cancelled" doc:"Of them: called off, so they end as cancelled."`
-	Skipped   int  `json:"skipped" doc:"Left as they are: not dead now, not selected by the other fields, or, at this rate, due only after they expire."`
+	Cancelled int  `json:"cancelled" doc:"Of them: called off, or a newer event with the same collapse_key took their place, so they end as cancelled."`
+	Skipped   int  `json:"skipped" doc:"Left as they are: not dead when their turn came, not selected by the other fields, or, at this rate, due only after they expire."`
 	More      bool `json:"more" doc:"More are selected than the limit lets through."`
 	LastDueAt Time `json:"last_due_at" doc:"When the last of them is due; null: none is."`
 }

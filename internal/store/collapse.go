@@ -217,5 +217,9 @@ func (a *accepting) at(s superseding) int64 {
 }
 
 func (a *accepting) because(s superseding, what string) string {
-	return fmt.Sprintf("%s by %s, a newer event with the same collapse_key", what, a.chunk[s.by].Notification.ID)
+	return because(what, a.chunk[s.by].Notification.ID)
+}
+
+func because(what string, by tidings.NotificationID) string {
+	return fmt.Sprintf("%s by %s, a newer event with the same collapse_key", what, by)
 }

@@ -25,7 +25,7 @@ type Redrive struct {
 type Redriven struct {
 	Parked    int       // to be tried again
 	Expired   int       // of no more use
-	Cancelled int       // called off meanwhile
+	Cancelled int       // called off meanwhile, or a newer one took its place
 	Last      time.Time // when the last of them is due; zero: none is
 }
 
@@ -53,6 +53,7 @@ func (s *Store) Redrive(ctx context.Context, r Redrive) (Redriven, error) {
 type redriving struct {
 	*tx
 	Redrive
+	newer map[tidings.DeliveryID]tidings.NotificationID // what took their places meanwhile
 	done  Redriven
 	moved []tidings.DeliveryID
 	next  []standing
@@ -61,24 +62,44 @@ type redriving struct {
 
 func (q *redriving) run() error {
 	key := func(i int) []any { return keyArgs(q.IDs[i]) }
+	keyed, err := q.keyed(q.IDs)
+	if err != nil {
+		return err
+	}
+	if err := q.lockKeys(keyed); err != nil {
+		return err
+	}
 	if err := q.lock("delivery_lock", len(q.IDs), key); err != nil {
+		return err
+	}
+	if q.newer, err = q.tx.newer(keyed); err != nil {
 		return err
 	}
 	if err := q.each("settle_facts", len(q.IDs), key, q.decide); err != nil {
 		return err
 	}
+	return q.settle()
+}
+
+// settle writes what was decided, and tells it.
+func (q *redriving) settle() error {
 	err := q.each("delivery_settle", len(q.moved), func(i int) []any { return settleArgs(q.moved[i], q.next[i]) }, nil)
 	if err != nil {
 		return err
 	}
-	err = q.each("timeline_add", len(q.moved), func(i int) []any {
-		ntf := tidings.NotificationOf(q.moved[i])
-		return []any{ntf[:], q.Now.UnixMicro(), "redriven", int64(tidings.OrdinalOf(q.moved[i])), "an operator asked for another try"}
-	}, nil)
-	if err != nil {
+	if err := q.each("timeline_add", len(q.moved), q.moment, nil); err != nil {
 		return err
 	}
 	return q.eraseData(q.ended)
+}
+
+// moment is what the timeline says of one that was moved.
+func (q *redriving) moment(i int) []any {
+	ntf, kind, text := tidings.NotificationOf(q.moved[i]), "redriven", "an operator asked for another try"
+	if q.next[i].reason == tidings.ReasonSuperseded {
+		kind, text = "cancelled", because("superseded", q.newer[q.moved[i]])
+	}
+	return []any{ntf[:], q.Now.UnixMicro(), kind, int64(tidings.OrdinalOf(q.moved[i])), text}
 }
 
 // decide reads one delivery and says what becomes of it.
@@ -88,10 +109,11 @@ func (q *redriving) decide(i int, r row) error {
 		return err
 	}
 	due := RedriveTurn(q.Now, q.Ahead+q.done.Parked, q.Rate)
-	if q.Now.Before(f.expiresAt) && !due.Before(f.expiresAt) {
+	_, superseded := q.newer[q.IDs[i]]
+	after := f.redriven(superseded, due, q.Now)
+	if after.status == tidings.Parked && !due.Before(f.expiresAt) {
 		return nil // at this rate its turn would come too late: a faster redrive may still save it
 	}
-	after := f.redriven(due, q.Now)
 	switch after.status {
 	case tidings.Parked:
 		q.done.Parked++
@@ -121,10 +143,13 @@ func RedriveTurn(now time.Time, n int, rate float64) time.Time {
 
 // redriven is the standing of an ended delivery that is to be tried again, as often and with the
 // same providers as a new one. Its claims count on, so that news of older ones stays news of older ones.
-func (s standing) redriven(due, now time.Time) standing {
+func (s standing) redriven(superseded bool, due, now time.Time) standing {
 	s.tries, s.tried, s.finishedAt = 0, "", time.Time{}
-	if !now.Before(s.expiresAt) {
+	switch {
+	case !now.Before(s.expiresAt):
 		return s.move(tidings.Expired, tidings.ReasonExpired, time.Time{}, now)
+	case superseded && !s.cancelled:
+		return s.move(tidings.Cancelled, tidings.ReasonSuperseded, time.Time{}, now)
 	}
 	return s.move(tidings.Parked, tidings.ReasonRedriven, due, now)
 }
