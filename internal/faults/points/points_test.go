@@ -3,6 +3,7 @@ package points
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -31,8 +32,21 @@ type engine struct {
 func engines() []engine {
 	return []engine{
 		{"sqlite", func(*testing.T) string { return "" }},
-		{"postgres", func(t *testing.T) string { return testkit.Postgres(t) }},
+		{"postgres", postgres},
 	}
+}
+
+// postgres is a database that ends, in real time, a transaction whose client is gone without a
+// word: who waits for its locks waits on a socket, and virtual time stands still meanwhile.
+func postgres(t *testing.T) string {
+	u, err := url.Parse(testkit.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("idle_in_transaction_session_timeout", "3s")
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 // Wherever the process dies, nothing is lost, and nothing is sent twice unless the trail says so.
