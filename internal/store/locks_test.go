@@ -115,10 +115,7 @@ func TestAClaimWaitsForARowThatSomebodyElseHas(t *testing.T) {
 // which they are named, so that no two of them ever wait for each other.
 func TestEveryVerbLocksDeliveriesInTheOrderOfTheirKeys(t *testing.T) {
 	w, k := keeping(t)
-	ids := w.accept(w.acceptance(start(), 2), w.acceptance(start(), 2))
-	all := slices.Concat(ids[0].Deliveries, ids[1].Deliveries)
-	slices.SortFunc(all, func(a, b tidings.DeliveryID) int { return bytes.Compare(a[:], b[:]) })
-	named := []tidings.DeliveryID{all[3], all[1], all[0]}
+	var all, named []tidings.DeliveryID // of the verb at hand: each has queued deliveries of its own
 	claim := func(id tidings.DeliveryID) store.Claimed {
 		return store.Claimed{Delivery: tidings.Delivery{ID: id, ClaimNo: 1, Lane: bulk}}
 	}
@@ -159,6 +156,10 @@ func TestEveryVerbLocksDeliveriesInTheOrderOfTheirKeys(t *testing.T) {
 		},
 	}
 	for name, verb := range verbs {
+		ids := w.accept(w.acceptance(start(), 2), w.acceptance(start(), 2))
+		all = slices.Concat(ids[0].Deliveries, ids[1].Deliveries)
+		slices.SortFunc(all, func(a, b tidings.DeliveryID) int { return bytes.Compare(a[:], b[:]) })
+		named = []tidings.DeliveryID{all[3], all[1], all[0]}
 		k.during(all[1], verb, func() {
 			if before, after := k.free(all[0]), k.free(all[3]); before && name != "unqueue" || !after {
 				t.Errorf("%s: waiting for the second, the first is free: %v, the last is free: %v", name, before, after)
