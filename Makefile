@@ -64,7 +64,7 @@ backlog: postgres ## what the dispatcher costs while a million deliveries wait, 
 	go test -run '^$$' -bench AMillionWaiting -benchtime 20x ./internal/store
 
 golden: postgres ## write the golden files anew; read the difference before you keep it
-	TIDINGS_GOLDEN=write go test -count=1 ./...
+	TIDINGS_TEST_GOLDEN=write go test -count=1 ./...
 
 # Tests start a PostgreSQL of their own, or use the one that TIDINGS_TEST_POSTGRES names.
 postgres:

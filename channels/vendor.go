@@ -36,7 +36,9 @@ type Vendor struct {
 	Channel tidings.Channel
 	Traits  Traits
 	// Config makes a pointer to a copy of the vendor's default configuration, to be filled by yaml tags.
-	// Where it has a method Validate() error, that is called once it is filled.
+	// Where it has a method Validate() error, that is called once it is filled. Where it has a method
+	// Account() string, two that give the same at the same endpoint never stand in for each other;
+	// a method Home() string names the endpoint of those that are given none.
 	Config func() any
 	// Build makes the provider from the filled configuration.
 	Build func(config any, s Settings) (Provider, error)

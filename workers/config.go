@@ -7,6 +7,7 @@ import (
 
 	"tidings"
 	"tidings/internal/lanes"
+	"tidings/internal/setting"
 )
 
 // DefaultConfig is what holds where the operator says nothing.
@@ -47,51 +48,73 @@ func (c Config) Lane(l tidings.Lane) LaneConfig {
 	return out
 }
 
-// Validate refuses what cannot work together.
+// Validate refuses what cannot be meant or cannot work together.
 func (c Config) Validate() error {
 	d := c.Delivery
 	for name, span := range map[string]time.Duration{
-		"retry_base": d.RetryBase, "retry_cap": d.RetryCap, "lease": d.Lease, "sweep": d.Sweep,
-		"dedupe_window": d.DedupeWindow, "expires_in": d.ExpiresIn,
+		"delivery.retry_base": d.RetryBase, "delivery.retry_cap": d.RetryCap, "delivery.lease": d.Lease, "delivery.sweep": d.Sweep,
+		"delivery.dedupe_window": d.DedupeWindow, "delivery.expires_in": d.ExpiresIn,
+		"breaker.window": c.Breaker.Window, "breaker.open_for": c.Breaker.OpenFor,
 	} {
 		if span <= 0 {
-			return fmt.Errorf("delivery.%s: must be above 0", name)
+			return setting.Wrong(name, "must be above 0")
 		}
 	}
 	switch {
 	case d.RetryCap < d.RetryBase:
-		return fmt.Errorf("delivery: retry_cap %v is below retry_base %v", d.RetryCap, d.RetryBase)
+		return setting.Wrong("delivery.retry_cap", "%v is below retry_base %v", d.RetryCap, d.RetryBase)
 	case d.MaxAttempts < 1:
-		return fmt.Errorf("delivery.max_attempts: must be above 0")
-	case c.Breaker.Failures < 1 || c.Breaker.Window <= 0 || c.Breaker.OpenFor <= 0:
-		return fmt.Errorf("breaker: failures, window and open_for must be above 0")
+		return setting.Wrong("delivery.max_attempts", "must be above 0")
+	case c.Breaker.Failures < 1:
+		return setting.Wrong("breaker.failures", "must be above 0")
 	case c.Breaker.Slow < 0 || c.Breaker.Slow > 1:
-		return fmt.Errorf("breaker.slow: it is a part of a provider's timeout, from 0 (none is slow) to 1, not %v", c.Breaker.Slow)
+		return setting.Wrong("breaker.slow", "it is a part of a provider's timeout, from 0 (none is slow) to 1, not %v", c.Breaker.Slow)
 	}
 	return c.validateLanes()
 }
 
-func (c Config) validateLanes() error {
+// LaneKeys are the names under which lanes are configured: channels, and lanes.
+func LaneKeys() []string {
 	var known []string
 	for _, ch := range tidings.Channels() {
-		known = append(known, string(ch))
+		known = append(known, string(ch), string(tidings.LaneOf(ch, tidings.Urgent)), string(tidings.LaneOf(ch, tidings.Bulk)))
+	}
+	return known
+}
+
+func (c Config) validateLanes() error {
+	known := LaneKeys()
+	for key, l := range c.Lanes {
+		if !slices.Contains(known, key) {
+			return setting.Wrong("lanes."+key, "%q is neither a channel nor a lane such as sms.bulk", key)
+		}
+		if l.Limit < 0 || l.MaxWait < 0 || l.Workers < 0 || l.AckWait < 0 || l.SideRate < 0 {
+			return setting.Wrong("lanes."+key, "nothing may be below 0")
+		}
+	}
+	for _, ch := range tidings.Channels() {
 		for _, p := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
-			lane := tidings.LaneOf(ch, p)
-			known = append(known, string(lane))
-			if wait := c.Lane(lane).AckWait; c.sets(ch, lane) && wait >= c.Delivery.Lease {
-				return fmt.Errorf("lanes.%s.ack_wait: %v must be below delivery.lease %v", lane, wait, c.Delivery.Lease)
+			if lane := tidings.LaneOf(ch, p); c.sets(ch, lane) {
+				if err := c.ValidateAckWait(lane); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	for key, l := range c.Lanes {
-		if !slices.Contains(known, key) {
-			return fmt.Errorf("lanes: %q is neither a channel nor a lane such as sms.bulk", key)
-		}
-		if l.Limit < 0 || l.MaxWait < 0 || l.Workers < 0 || l.AckWait < 0 || l.SideRate < 0 {
-			return fmt.Errorf("lanes.%s: nothing may be below 0", key)
-		}
-	}
 	return nil
+}
+
+// ValidateAckWait refuses a lane whose entries come back later than its leases end.
+func (c Config) ValidateAckWait(lane tidings.Lane) error {
+	wait, lease := c.Lane(lane).AckWait, c.Delivery.Lease
+	if wait < lease {
+		return nil
+	}
+	path := "lanes." + string(lane) + ".ack_wait"
+	if own := c.Lanes[string(lane)]; own.AckWait == 0 && c.Lanes[string(lane.Channel())].AckWait != 0 {
+		path = "lanes." + string(lane.Channel()) + ".ack_wait"
+	}
+	return setting.Wrong(path, "%v must be below delivery.lease %v", wait, lease)
 }
 
 // sets reports whether the configuration speaks of the lane. What it does not speak of is checked
@@ -126,8 +149,9 @@ func (c Config) validateWith(providers []Provider) error {
 			lane := tidings.LaneOf(p.Channel, priority)
 			if wait := c.Lane(lane).AckWait; p.Timeout >= wait {
 				return fmt.Errorf("provider %s: timeout %v must be below lanes.%s.ack_wait %v", p.Name, p.Timeout, lane, wait)
-			} else if wait >= c.Delivery.Lease {
-				return fmt.Errorf("lanes.%s.ack_wait: %v must be below delivery.lease %v", lane, wait, c.Delivery.Lease)
+			}
+			if err := c.ValidateAckWait(lane); err != nil {
+				return err
 			}
 		}
 	}

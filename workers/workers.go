@@ -22,7 +22,7 @@ import (
 	"tidings/templates"
 )
 
-// Config is the operator's part.
+// Config is the operator's part. The tags above, least and most bound what can be set.
 type Config struct {
 	Delivery Delivery              `yaml:"delivery"`
 	Lanes    map[string]LaneConfig `yaml:"lanes"` // by channel ("sms") or lane ("sms.bulk")
@@ -31,32 +31,32 @@ type Config struct {
 
 // Delivery says how deliveries are retried and leased.
 type Delivery struct {
-	RetryBase    time.Duration `yaml:"retry_base"`
-	RetryCap     time.Duration `yaml:"retry_cap"`
-	MaxAttempts  int           `yaml:"max_attempts"`
-	Lease        time.Duration `yaml:"lease"`
-	Sweep        time.Duration `yaml:"sweep"`
-	DedupeWindow time.Duration `yaml:"dedupe_window"`
-	ExpiresIn    time.Duration `yaml:"expires_in"`
+	RetryBase    time.Duration `yaml:"retry_base" above:"0"`
+	RetryCap     time.Duration `yaml:"retry_cap" above:"0"`
+	MaxAttempts  int           `yaml:"max_attempts" least:"1"`
+	Lease        time.Duration `yaml:"lease" above:"0"`
+	Sweep        time.Duration `yaml:"sweep" above:"0"`
+	DedupeWindow time.Duration `yaml:"dedupe_window" least:"1s" most:"720h"`
+	ExpiresIn    time.Duration `yaml:"expires_in" least:"1s" most:"720h"`
 }
 
 // LaneConfig says how one lane is worked.
 type LaneConfig struct {
-	Limit   int           `yaml:"limit"`    // deliveries that may wait in the log
-	MaxWait time.Duration `yaml:"max_wait"` // longest acceptable wait
-	Workers int           `yaml:"workers"`  // calls at once
-	AckWait time.Duration `yaml:"ack_wait"`
+	Limit   int           `yaml:"limit" least:"1"`    // deliveries that may wait in the log
+	MaxWait time.Duration `yaml:"max_wait" above:"0"` // longest acceptable wait
+	Workers int           `yaml:"workers" least:"1"`  // calls at once
+	AckWait time.Duration `yaml:"ack_wait" above:"0"`
 	// SideRate is how many late deliveries a second, over all processes, go out beside fresh work;
 	// when nothing fresh waits there is no limit.
-	SideRate float64 `yaml:"side_rate"`
+	SideRate float64 `yaml:"side_rate" above:"0"`
 }
 
 // Breaker says when a provider is left alone.
 type Breaker struct {
-	Failures int           `yaml:"failures"`
-	Window   time.Duration `yaml:"window"`
-	OpenFor  time.Duration `yaml:"open_for"`
-	Slow     float64       `yaml:"slow"` // part of its time-out from which a call counts as a failure; 0: none does
+	Failures int           `yaml:"failures" least:"1"`
+	Window   time.Duration `yaml:"window" above:"0"`
+	OpenFor  time.Duration `yaml:"open_for" above:"0"`
+	Slow     float64       `yaml:"slow" least:"0" most:"1"` // part of its time-out from which a call counts as a failure; 0: none does
 }
 
 // A Provider is a configured provider with what is known of it.

@@ -21,7 +21,7 @@ func newServe() *cobra.Command {
 			"Without a configuration everything is embedded and kept in ./data.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(roles) > 0 {
+			if cmd.Flags().Changed("roles") { // also to nothing, which is refused
 				if err := os.Setenv("TIDINGS_ROLES", joinComma(roles)); err != nil {
 					return err
 				}

@@ -3,16 +3,18 @@ package admission
 import (
 	"fmt"
 	"time"
+
+	"tidings/internal/setting"
 )
 
 // Disk says how much of the disk must be free for new work. Of the two amounts for each step the
 // smaller one counts: a part alone would refuse work on a large disk that has plenty, and an
 // amount alone on a small one that is empty.
 type Disk struct {
-	BulkPercent float64 `yaml:"bulk_percent"` // below both: bulk work is refused
-	BulkMiB     int     `yaml:"bulk_mib"`
-	AllPercent  float64 `yaml:"all_percent"` // below both: all new work is refused
-	AllMiB      int     `yaml:"all_mib"`
+	BulkPercent float64 `yaml:"bulk_percent" least:"0" most:"100"` // below both: bulk work is refused
+	BulkMiB     int     `yaml:"bulk_mib" least:"0"`
+	AllPercent  float64 `yaml:"all_percent" least:"0" most:"100"` // below both: all new work is refused
+	AllMiB      int     `yaml:"all_mib" least:"0"`
 }
 
 // DefaultDisk is what holds where the operator says nothing.
@@ -24,11 +26,20 @@ func DefaultDisk() Disk {
 func (d Disk) Validate() error {
 	for name, percent := range map[string]float64{"bulk_percent": d.BulkPercent, "all_percent": d.AllPercent} {
 		if percent < 0 || percent > 100 {
-			return fmt.Errorf("disk.%s: must be from 0 to 100", name)
+			return setting.Wrong("disk."+name, "must be from 0 to 100")
 		}
 	}
-	if d.BulkMiB < 0 || d.AllMiB < 0 {
-		return fmt.Errorf("disk: bulk_mib and all_mib must not be below 0")
+	switch {
+	case d.BulkMiB < 0:
+		return setting.Wrong("disk.bulk_mib", "must not be below 0")
+	case d.AllMiB < 0:
+		return setting.Wrong("disk.all_mib", "must not be below 0")
+	case d.BulkPercent == 0 || d.BulkMiB == 0: // bulk work is refused with all other work only
+		return nil
+	case d.AllPercent > d.BulkPercent:
+		return setting.Wrong("disk.all_percent", "%v is above bulk_percent %v: bulk work must be the first that is refused", d.AllPercent, d.BulkPercent)
+	case d.AllMiB > d.BulkMiB:
+		return setting.Wrong("disk.all_mib", "%d is above bulk_mib %d: bulk work must be the first that is refused", d.AllMiB, d.BulkMiB)
 	}
 	return nil
 }

@@ -2,9 +2,14 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"net/url"
+	"strings"
 	"time"
 
 	"tidings"
+	"tidings/channels"
+	"tidings/internal/setting"
 )
 
 // longestConnect is how long a connection may take to stand where the operator says nothing.
@@ -24,7 +29,25 @@ func (p *Provider) account() string {
 	if !ok || a.Account() == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s %s %s", p.Type, p.Endpoint, a.Account())
+	endpoint := p.Endpoint
+	if home, ok := p.Config.(interface{ Home() string }); ok && endpoint == "" {
+		endpoint = home.Home()
+	}
+	return fmt.Sprintf("%s %s %s", p.Type, spellURL(endpoint), a.Account())
+}
+
+// spellURL spells a base URL so that two spellings of one compare equal: its host as channels.Host
+// does, with its port, and without a slash at the end.
+func spellURL(text string) string {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || u.Host == "" {
+		return text
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(channels.Host(u.Hostname()), port) + strings.TrimRight(u.EscapedPath(), "/")
 }
 
 // validateAccounts refuses routes whose fallback is what has just failed under another name.
@@ -43,7 +66,7 @@ func (c *Config) validateAccounts() error {
 			routes = []Route{all} // a channel without routes falls back in the order of the list
 		}
 		for _, r := range routes {
-			if err := r.validateAccounts(string(ch), byName); err != nil {
+			if err := r.validateAccounts("routes."+string(ch), byName); err != nil {
 				return err
 			}
 		}
@@ -51,7 +74,7 @@ func (c *Config) validateAccounts() error {
 	return nil
 }
 
-func (r Route) validateAccounts(ch string, byName map[string]*Provider) error {
+func (r Route) validateAccounts(path string, byName map[string]*Provider) error {
 	seen := map[string]string{} // provider by account
 	for _, w := range r.Providers {
 		p := byName[w.Name]
@@ -63,7 +86,7 @@ func (r Route) validateAccounts(ch string, byName map[string]*Provider) error {
 			account = "name " + p.Name
 		}
 		if other, twice := seen[account]; twice {
-			return fmt.Errorf("routes: %s: %s and %s are one account: when one fails the other does too, so name another account, or give each a route of its own", ch, other, w.Name)
+			return setting.Wrong(path, "%s and %s are one account: when one fails the other does too, so name another account, or give each a route of its own", other, w.Name)
 		}
 		seen[account] = w.Name
 	}

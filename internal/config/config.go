@@ -9,16 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
-	"tidings"
 	"tidings/channels"
 	"tidings/internal/admission"
 	"tidings/workers"
@@ -31,13 +28,13 @@ type Config struct {
 	DataDir         string             `yaml:"data_dir"`
 	DatabaseURL     channels.Secret    `yaml:"database_url"`
 	NATSURL         channels.Secret    `yaml:"nats_url"`
-	NATSCredentials channels.Secret    `yaml:"nats_credentials"` // content of a credentials file: a JWT and its seed
-	NATSCAFile      string             `yaml:"nats_ca_file"`     // PEM of the roots to trust for it
-	NATSReplicas    int                `yaml:"nats_replicas"`    // of each stream
+	NATSCredentials channels.Secret    `yaml:"nats_credentials"`                 // content of a credentials file: a JWT and its seed
+	NATSCAFile      string             `yaml:"nats_ca_file"`                     // PEM of the roots to trust for it
+	NATSReplicas    int                `yaml:"nats_replicas" least:"1" most:"5"` // of each stream
 	Roles           []string           `yaml:"roles"`
 	Catalog         string             `yaml:"catalog"`
 	SecretFile      string             `yaml:"secret_file"`
-	ShutdownTimeout time.Duration      `yaml:"shutdown_timeout"`
+	ShutdownTimeout time.Duration      `yaml:"shutdown_timeout" above:"0"`
 	Workers         workers.Config     `yaml:",inline"`
 	Disk            admission.Disk     `yaml:"disk"`
 	Apps            map[string]App     `yaml:"apps"`
@@ -48,8 +45,8 @@ type Config struct {
 
 // App is what one app may do. Zero means no bound.
 type App struct {
-	RatePerSecond float64 `yaml:"rate_per_second"` // events
-	Burst         int     `yaml:"burst"`           // events at once; 0: one second's worth
+	RatePerSecond float64 `yaml:"rate_per_second" least:"0"` // events
+	Burst         int     `yaml:"burst" least:"0"`           // events at once; 0: one second's worth
 }
 
 // Defaults hold for users who say nothing else.
@@ -67,7 +64,7 @@ type Route struct {
 // Weighted is a provider of a route with its share of the traffic.
 type Weighted struct {
 	Name   string `yaml:"name"`
-	Weight int    `yaml:"weight"`
+	Weight int    `yaml:"weight" least:"1"` // 0 is none: it only stands in for the others
 }
 
 // Provider is one configured provider: what all have, and what its vendor wants.
@@ -81,13 +78,13 @@ type Provider struct {
 type Common struct {
 	Name          string        `yaml:"name"`
 	Type          string        `yaml:"type"`
-	Endpoint      string        `yaml:"endpoint"`        // base URL in place of the vendor's own
-	CAFile        string        `yaml:"ca_file"`         // PEM of the roots to trust for it
-	Timeout       time.Duration `yaml:"timeout"`         // of a whole call
-	Connect       time.Duration `yaml:"connect_timeout"` // of it, until a connection stands; 0: five seconds, or all of it when that is less
-	Answer        time.Duration `yaml:"answer_timeout"`  // of it, from the request to the head of the answer, where the protocol is HTTP/1; 0: all of it
-	Concurrency   int           `yaml:"concurrency"`
-	RatePerSecond float64       `yaml:"rate_per_second"` // of all processes together; 0: no limit
+	Endpoint      string        `yaml:"endpoint"`                  // base URL in place of the vendor's own
+	CAFile        string        `yaml:"ca_file"`                   // PEM of the roots to trust for it
+	Timeout       time.Duration `yaml:"timeout" above:"0"`         // of a whole call
+	Connect       time.Duration `yaml:"connect_timeout" above:"0"` // of it, until a connection stands; 0: five seconds, or all of it when that is less
+	Answer        time.Duration `yaml:"answer_timeout" above:"0"`  // of it, from the request to the head of the answer, where the protocol is HTTP/1; 0: all of it
+	Concurrency   int           `yaml:"concurrency" least:"1"`
+	RatePerSecond float64       `yaml:"rate_per_second" least:"0"` // of all processes together; 0: no limit
 }
 
 // Default is the configuration of an empty file in dir.
@@ -103,7 +100,7 @@ func Default(dir string) Config {
 // checks the whole. vendors are the provider types there are.
 func Load(file string, environ []string, vendors []channels.Vendor) (Config, error) {
 	dir := "."
-	var root yaml.Node
+	var document yaml.Node
 	if file != "" {
 		dir = filepath.Dir(file)
 		text, err := os.ReadFile(file)
@@ -113,136 +110,16 @@ func Load(file string, environ []string, vendors []channels.Vendor) (Config, err
 		if err != nil {
 			return Config{}, fmt.Errorf("read configuration: %w", err)
 		}
-		if err := yaml.Unmarshal(text, &root); err != nil {
+		if err := yaml.Unmarshal(text, &document); err != nil {
 			return Config{}, fmt.Errorf("read configuration %s: %w", file, err)
 		}
 	}
 	c := Default(dir)
-	d := decoder{file: file, dir: dir, env: environment(environ)}
-	if err := d.config(&root, &c, vendors); err != nil {
+	d := decoder{file: file, dir: dir, env: environment(environ), used: map[string]bool{}, where: map[string]string{}}
+	if err := d.config(&document, &c, vendors); err != nil {
 		return Config{}, err
 	}
-	return c, c.Validate()
-}
-
-// Validate checks what concerns several parts.
-func (c *Config) Validate() error {
-	for _, r := range c.Roles {
-		if r != "api" && r != "worker" {
-			return fmt.Errorf("roles: %q is neither api nor worker", r)
-		}
-	}
-	if len(c.Roles) == 0 {
-		return errors.New("roles: name api, worker or both")
-	}
-	if c.DatabaseURL == "" && !(c.HasRole("api") && c.HasRole("worker")) {
-		return errors.New("roles: SQLite serves api and worker in one process; set database_url to split them")
-	}
-	if c.NATSURL == "" && !(c.HasRole("api") && c.HasRole("worker")) {
-		return errors.New("roles: an embedded broker serves the process that it is in; set nats_url to split roles")
-	}
-	if err := c.validateBroker(); err != nil {
-		return err
-	}
-	if c.ShutdownTimeout <= 0 {
-		return errors.New("shutdown_timeout: must be above 0")
-	}
-	if _, err := time.LoadLocation(c.Defaults.Timezone); err != nil || c.Defaults.Timezone == "" || c.Defaults.Timezone == "Local" {
-		return fmt.Errorf("defaults.timezone: %q is not an IANA time zone", c.Defaults.Timezone)
-	}
-	if err := c.validateProviders(); err != nil {
-		return err
-	}
-	if err := c.Disk.Validate(); err != nil {
-		return err
-	}
-	return c.Workers.Validate()
-}
-
-// maxReplicas is how many copies of a stream JetStream keeps at most.
-const maxReplicas = 5
-
-// validateBroker must not quote the URL, which may hold a password.
-func (c *Config) validateBroker() error {
-	if c.NATSURL == "" {
-		if c.NATSCredentials != "" || c.NATSCAFile != "" || c.NATSReplicas != 1 {
-			return errors.New("nats_url: the embedded broker has no credentials, CA or replicas; name a server, or leave these out")
-		}
-		return nil
-	}
-	for part := range strings.SplitSeq(string(c.NATSURL), ",") {
-		u, err := url.Parse(strings.TrimSpace(part))
-		if err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-			return errors.New("nats_url: each URL must read like nats://host:4222 or tls://host:4222")
-		}
-	}
-	if c.NATSReplicas < 1 || c.NATSReplicas > maxReplicas {
-		return fmt.Errorf("nats_replicas: must be 1 to %d; 3 is common", maxReplicas)
-	}
-	return nil
-}
-
-func (c *Config) validateProviders() error {
-	channel := map[string]tidings.Channel{}
-	for _, p := range c.Providers {
-		switch {
-		case channel[p.Name] != "":
-			return fmt.Errorf("providers: two are named %q", p.Name)
-		case p.Timeout <= 0 || p.Concurrency <= 0 || p.RatePerSecond < 0:
-			return fmt.Errorf("providers: %s: timeout and concurrency must be above 0, rate_per_second not below", p.Name)
-		}
-		if err := c.validateSpans(p); err != nil {
-			return err
-		}
-		channel[p.Name] = p.Vendor.Channel
-	}
-	if err := c.validateAccounts(); err != nil {
-		return err
-	}
-	for ch, routes := range c.Routes {
-		if !slices.Contains(tidings.Channels(), tidings.Channel(ch)) {
-			return fmt.Errorf("routes: %q is not a channel", ch)
-		}
-		for _, r := range routes {
-			if err := r.validate(ch, channel); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (c *Config) validateSpans(p Provider) error {
-	if p.Connect < 0 || p.Answer < 0 || p.Connect > p.Timeout || p.Answer > p.Timeout {
-		return fmt.Errorf("providers: %s: connect_timeout %v and answer_timeout %v are parts of timeout %v", p.Name, p.Connect, p.Answer, p.Timeout)
-	}
-	for _, pr := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
-		lane := tidings.LaneOf(p.Vendor.Channel, pr)
-		if wait := c.Workers.Lane(lane).AckWait; p.Timeout >= wait {
-			return fmt.Errorf("providers: %s: timeout %v must be below ack_wait %v of lane %s", p.Name, p.Timeout, wait, lane)
-		} else if lease := c.Workers.Delivery.Lease; wait >= lease {
-			return fmt.Errorf("lanes.%s.ack_wait: %v must be below delivery.lease %v", lane, wait, lease)
-		}
-	}
-	if lease, margin := c.Workers.Delivery.Lease, c.Workers.Delivery.Margin(); p.Timeout+margin >= lease {
-		return fmt.Errorf("providers: %s: timeout %v and %v to spare must be below delivery.lease %v", p.Name, p.Timeout, margin, lease)
-	}
-	return nil
-}
-
-func (r Route) validate(ch string, channel map[string]tidings.Channel) error {
-	if len(r.Countries) == 0 || len(r.Providers) == 0 {
-		return fmt.Errorf("routes: %s: a route needs countries and providers", ch)
-	}
-	for _, w := range r.Providers {
-		if channel[w.Name] != tidings.Channel(ch) {
-			return fmt.Errorf("routes: %s: no %s provider is named %q", ch, ch, w.Name)
-		}
-		if w.Weight < 0 {
-			return fmt.Errorf("routes: %s: the weight of %s is below 0", ch, w.Name)
-		}
-	}
-	return nil
+	return c, d.located(c.Validate())
 }
 
 // HasRole reports whether this process plays the role.

@@ -23,6 +23,8 @@ type textConfig struct {
 
 func (c *textConfig) Account() string { return c.Of }
 
+func (c *textConfig) Home() string { return "https://text.example.test" }
+
 func (c *textConfig) Validate() error {
 	if c.Token == "" {
 		return fmt.Errorf("token is missing")
@@ -59,11 +61,14 @@ providers: [{name: a, type: text, token: t, timeout: 2s}]
 delivery: {lease: 4s}
 lanes: {sms: {ack_wait: 3500ms}}
 providers: [{name: a, type: text, token: t, timeout: 3s}]
-`, "timeout 3s and 1s to spare must be below delivery.lease 4s"},
+`, "providers.a.timeout: 3s and 1s to spare must be below delivery.lease 4s"},
 		{"a lane in use that nobody set", `
 delivery: {lease: 20s}
 providers: [{name: a, type: text, token: t, timeout: 2s}]
 `, "lanes.sms.priority.ack_wait: 30s must be below delivery.lease 20s"},
+		{"no provider yet, so any lane may be in use", `
+delivery: {lease: 20s}
+`, "ack_wait: 30s must be below delivery.lease 20s"},
 	} {
 		_, _, err := load(t, c.text)
 		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && !strings.Contains(got, c.want) {
@@ -179,7 +184,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a lane that is not there":               {"lanes: {smoke: {workers: 1}}\n", "neither a channel nor a lane"},
 		"a broker's URL of another kind":         {"nats_url: 'http://canary@nats.example.test'\n", "nats_url: each URL must read like"},
 		"credentials for the embedded broker":    {"nats_credentials: x\n", "the embedded broker has no credentials"},
-		"more replicas than there can be":        {"nats_url: 'nats://nats.example.test'\nnats_replicas: 7\n", "must be 1 to 5"},
+		"more replicas than there can be":        {"nats_url: 'nats://nats.example.test'\nnats_replicas: 7\n", "must be at most 5"},
 		"a time zone by offset":                  {"defaults: {timezone: UTC+3}\n", "not an IANA time zone"},
 		"a secret from a variable that is unset": {"database_url: 'env:TIDINGS_NOT_SET'\n", "TIDINGS_NOT_SET is not set"},
 		"a fallback to the same account":         {"providers: [{name: a, type: text, token: t, account: one}, {name: b, type: text, token: t, account: one}]\n", "a and b are one account"},
@@ -187,7 +192,7 @@ func TestLoadRefuses(t *testing.T) {
 			"routes: {sms: [{countries: ['*'], providers: [{name: a}, {name: b}]}]}\n", "a and b are one account"},
 		"a route that names a provider twice":             {provider + "routes: {sms: [{countries: ['*'], providers: [{name: a}, {name: a}]}]}\n", "are one account"},
 		"a connection that may take longer than the call": {"providers: [{name: a, type: text, token: t, connect_timeout: 11s}]\n", "are parts of timeout"},
-		"slow calls beyond the time-out":                  {"breaker: {slow: 1.5}\n", "from 0 (none is slow) to 1"},
+		"slow calls beyond the time-out":                  {"breaker: {slow: 1.5}\n", "breaker.slow: must be at most 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := load(t, c.text); err == nil || !strings.Contains(err.Error(), c.want) {

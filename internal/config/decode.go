@@ -10,39 +10,55 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"tidings/channels"
 )
 
 // decoder fills values from YAML nodes and the environment: strictly, and with the line of what is wrong.
-// A nil node stands for what the file leaves out; an empty prefix for what the environment cannot set.
+// A nil node stands for what the file leaves out.
 type decoder struct {
 	file, dir string
 	env       map[string]string
+	used      map[string]bool   // variables that were read, by name
+	where     map[string]string // where a setting stands, by its path
 }
 
-var (
-	durationType = reflect.TypeFor[time.Duration]()
-	secretType   = reflect.TypeFor[channels.Secret]()
-)
+// A place is where a value stands among the settings.
+type place struct {
+	path string            // as in errors: "lanes.sms.bulk"; empty: the top
+	env  string            // the variable that sets it, or begins the names of those that set its members; empty: none does
+	tag  reflect.StructTag // of its field
+}
 
-func (d *decoder) value(n *yaml.Node, v reflect.Value, prefix string) error {
+// member is the place of a member by its YAML name.
+func (p place) member(name string) place {
+	path := name
+	if p.path != "" {
+		path = p.path + "." + name
+	}
+	return place{path: path, env: join(p.env, name)}
+}
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+func (d *decoder) value(n *yaml.Node, v reflect.Value, at place) error {
 	if n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
+	if n != nil {
+		d.where[at.path] = fmt.Sprintf("%s:%d", d.file, n.Line)
+	}
 	switch v.Kind() {
 	case reflect.Struct:
-		return d.structure(n, v, prefix)
+		return d.structure(n, v, at)
 	case reflect.Map:
-		return d.mapping(n, v, prefix)
+		return d.mapping(n, v, at)
 	case reflect.Slice:
-		return d.list(n, v, prefix)
+		return d.list(n, v, at)
 	}
-	return d.scalar(n, v, prefix)
+	return d.scalar(n, v, at)
 }
 
-func (d *decoder) structure(n *yaml.Node, v reflect.Value, prefix string) error {
-	fields := map[string]reflect.Value{}
+func (d *decoder) structure(n *yaml.Node, v reflect.Value, at place) error {
+	fields := map[string]field{}
 	collect(v, fields)
 	members, err := d.members(n)
 	if err != nil {
@@ -54,26 +70,34 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, prefix string) error 
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		field := fields[name]
-		if err := d.value(members[name], field, join(prefix, name)); err != nil {
+		f, here := fields[name], at.member(name)
+		here.tag = f.tag
+		if err := d.value(members[name], f.Value, here); err != nil {
 			return err
 		}
-		if isPath(name) && members[name] != nil {
-			field.SetString(d.path(field.String()))
+		if _, set := d.env[here.env]; isPath(name) && members[name] != nil && !set {
+			f.SetString(d.path(f.String()))
 		}
 	}
 	return nil
 }
 
+// A field of a struct, with what its tag says.
+type field struct {
+	reflect.Value
+	tag reflect.StructTag
+}
+
 // collect lists the fields of a struct by their YAML names, those of inlined structs included.
-func collect(v reflect.Value, into map[string]reflect.Value) {
+func collect(v reflect.Value, into map[string]field) {
 	for i := range v.NumField() {
-		name, opts, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		f := v.Type().Field(i)
+		name, opts, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
-		case opts == "inline" || v.Type().Field(i).Anonymous:
+		case opts == "inline" || f.Anonymous:
 			collect(v.Field(i), into)
 		case name != "" && name != "-":
-			into[name] = v.Field(i)
+			into[name] = field{v.Field(i), f.Tag}
 		}
 	}
 }
@@ -96,8 +120,8 @@ func (d *decoder) members(n *yaml.Node) (map[string]*yaml.Node, error) {
 	return m, nil
 }
 
-// mapping fills a map whose keys the file chooses; the environment reaches the keys that are there.
-func (d *decoder) mapping(n *yaml.Node, v reflect.Value, prefix string) error {
+// mapping fills a map whose keys the file or the environment chooses.
+func (d *decoder) mapping(n *yaml.Node, v reflect.Value, at place) error {
 	members, err := d.members(n)
 	if err != nil {
 		return err
@@ -110,13 +134,16 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, prefix string) error {
 			members[key.String()] = nil
 		}
 	}
+	for _, name := range d.chosen(at, v.Type().Elem(), slices.Sorted(maps.Keys(members))) {
+		members[name] = nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		key := reflect.ValueOf(name).Convert(v.Type().Key())
 		item := reflect.New(v.Type().Elem()).Elem()
 		if old := v.MapIndex(key); old.IsValid() {
 			item.Set(old)
 		}
-		if err := d.value(members[name], item, join(prefix, name)); err != nil {
+		if err := d.value(members[name], item, at.member(name)); err != nil {
 			return err
 		}
 		v.SetMapIndex(key, item)
@@ -125,13 +152,15 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, prefix string) error {
 }
 
 // list fills a slice; from the environment, strings separated by commas.
-func (d *decoder) list(n *yaml.Node, v reflect.Value, prefix string) error {
-	if text, ok := d.env[prefix]; ok && v.Type().Elem().Kind() == reflect.String {
-		items := strings.Split(text, ",")
-		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
-		for i, s := range items {
-			v.Index(i).SetString(strings.TrimSpace(s))
+func (d *decoder) list(n *yaml.Node, v reflect.Value, at place) error {
+	if text, ok := d.variable(at); ok && v.Type().Elem().Kind() == reflect.String {
+		var items []string
+		for s := range strings.SplitSeq(text, ",") {
+			if s = strings.TrimSpace(s); s != "" {
+				items = append(items, s)
+			}
 		}
+		v.Set(reflect.ValueOf(items).Convert(v.Type()))
 		return nil
 	}
 	if n == nil || n.Tag == "!!null" {
@@ -142,14 +171,15 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, prefix string) error {
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
 	for i, c := range n.Content {
-		if err := d.value(c, v.Index(i), ""); err != nil {
+		if err := d.value(c, v.Index(i), place{path: fmt.Sprintf("%s[%d]", at.path, i)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// path makes a path of the file relative to the file.
+// path makes a path of the file relative to the file. One from the environment is the shell's: it is
+// relative to where the process runs.
 func (d *decoder) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p

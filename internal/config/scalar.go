@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"reflect"
 	"strconv"
@@ -12,29 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// environment keeps the variables that can name a setting.
-func environment(environ []string) map[string]string {
-	env := map[string]string{}
-	for _, e := range environ {
-		if k, v, ok := strings.Cut(e, "="); ok && strings.HasPrefix(k, "TIDINGS_") {
-			env[k] = v
-		}
-	}
-	return env
-}
-
-// join is the environment's name of a member: upper case, joined by "_".
-func join(prefix, name string) string {
-	if prefix == "" {
-		return ""
-	}
-	return prefix + "_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
-}
-
-func (d *decoder) scalar(n *yaml.Node, v reflect.Value, prefix string) error {
-	if text, ok := d.env[prefix]; ok {
-		if err := d.set(v, text); err != nil {
-			return fmt.Errorf("environment variable %s: %w", prefix, err)
+func (d *decoder) scalar(n *yaml.Node, v reflect.Value, at place) error {
+	if text, ok := d.variable(at); ok {
+		if err := errors.Join(d.set(v, text), bounded(v, at.tag)); err != nil {
+			return fmt.Errorf("environment variable %s: %w", at.env, err)
 		}
 		return nil
 	}
@@ -47,6 +29,9 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, prefix string) error {
 	if err := d.set(v, n.Value); err != nil {
 		return d.at(n, err.Error())
 	}
+	if err := bounded(v, at.tag); err != nil {
+		return d.at(n, at.path+": "+err.Error())
+	}
 	return nil
 }
 
@@ -58,13 +43,11 @@ func (d *decoder) set(v reflect.Value, text string) error {
 			return fmt.Errorf("%q is not a duration such as 30s", text)
 		}
 		v.SetInt(int64(span))
-	case v.Type() == secretType:
-		secret, err := d.secret(text)
+	case v.Kind() == reflect.String:
+		text, err := d.text(text)
 		if err != nil {
 			return err
 		}
-		v.SetString(secret)
-	case v.Kind() == reflect.String:
 		v.SetString(text)
 	case v.Kind() == reflect.Bool:
 		b, err := strconv.ParseBool(text)
@@ -80,7 +63,7 @@ func (d *decoder) set(v reflect.Value, text string) error {
 		v.SetInt(i)
 	case v.CanFloat():
 		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			return fmt.Errorf("%q is not a number", text)
 		}
 		v.SetFloat(f)
@@ -90,13 +73,14 @@ func (d *decoder) set(v reflect.Value, text string) error {
 	return nil
 }
 
-// secret resolves "file:PATH" and "env:NAME"; anything else is the secret itself.
-func (d *decoder) secret(text string) (string, error) {
+// text resolves "file:PATH" and "env:NAME"; anything else stands for itself.
+func (d *decoder) text(text string) (string, error) {
 	if name, ok := strings.CutPrefix(text, "env:"); ok {
 		value, set := os.LookupEnv(name)
 		if !set {
 			return "", fmt.Errorf("environment variable %s is not set", name)
 		}
+		d.used[name] = true
 		return value, nil
 	}
 	if name, ok := strings.CutPrefix(text, "file:"); ok {
@@ -107,4 +91,45 @@ func (d *decoder) secret(text string) (string, error) {
 		return strings.TrimRight(string(value), "\r\n"), nil
 	}
 	return text, nil
+}
+
+// bounded checks a value against the tags of its field: above, least and most.
+func bounded(v reflect.Value, tag reflect.StructTag) error {
+	for _, rule := range []struct {
+		name, want string
+		broken     func(value, bound float64) bool
+	}{
+		{"above", "must be above", func(value, bound float64) bool { return value <= bound }},
+		{"least", "must be at least", func(value, bound float64) bool { return value < bound }},
+		{"most", "must be at most", func(value, bound float64) bool { return value > bound }},
+	} {
+		text, ok := tag.Lookup(rule.name)
+		if !ok {
+			continue
+		}
+		bound, err := number(text)
+		if err != nil {
+			return err
+		}
+		if rule.broken(valueOf(v), bound) {
+			return fmt.Errorf("%s %s", rule.want, text)
+		}
+	}
+	return nil
+}
+
+// number reads a bound: a duration or a plain number.
+func number(text string) (float64, error) {
+	if span, err := time.ParseDuration(text); err == nil {
+		return float64(span), nil
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+// valueOf is a number of any kind.
+func valueOf(v reflect.Value) float64 {
+	if v.CanInt() {
+		return float64(v.Int())
+	}
+	return v.Float()
 }

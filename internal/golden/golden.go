@@ -1,6 +1,6 @@
 // Package golden compares what a test made with a file that a person has read.
 //
-// It promises to write files only when TIDINGS_GOLDEN is "write", as "make golden" sets it.
+// It promises to write files only when TIDINGS_TEST_GOLDEN is "write", as "make golden" sets it.
 // Product code must never import it.
 package golden
 
@@ -14,7 +14,7 @@ import (
 // writes it there.
 func Check(t testing.TB, path, got string) {
 	t.Helper()
-	if os.Getenv("TIDINGS_GOLDEN") == "write" {
+	if os.Getenv("TIDINGS_TEST_GOLDEN") == "write" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,9 @@ func (c *Config) Validate() error {
 }
 
 // Account names the mailbox at the relay that sends: two providers of one are one.
-func (c *Config) Account() string { return net.JoinHostPort(c.Host, c.Port) + " " + c.Username }
+func (c *Config) Account() string {
+	return net.JoinHostPort(channels.Host(c.Host), c.Port) + " " + c.Username
+}
 
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)

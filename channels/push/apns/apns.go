@@ -45,6 +45,9 @@ func (c *Config) Validate() error {
 // Account names the phone app and the key that this provider pushes with: two with the same are one.
 func (c *Config) Account() string { return c.KeyID + " " + c.Topic + " " + c.Environment }
 
+// Home is the base URL that an endpoint replaces.
+func (c *Config) Home() string { return c.host() }
+
 func (c *Config) host() string {
 	switch c.Environment {
 	case "production":

@@ -40,6 +40,9 @@ func (c *Config) Validate() error {
 // Account names the project: two providers of one are one.
 func (c *Config) Account() string { return c.Project }
 
+// Home is the base URL that an endpoint replaces.
+func (c *Config) Home() string { return "https://fcm.googleapis.com" }
+
 // Vendor is FCM as listed in channels/all.
 func Vendor() channels.Vendor {
 	return channels.Define("fcm", tidings.Push, channels.Traits{TokenAddresses: true}, Config{}, build)

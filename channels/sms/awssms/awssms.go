@@ -57,6 +57,9 @@ func (c *Config) Validate() error {
 // the machine.
 func (c *Config) Account() string { return c.Region + " " + c.AccessKeyID }
 
+// Home is the base URL that an endpoint replaces.
+func (c *Config) Home() string { return "https://sms-voice." + c.Region + ".amazonaws.com" }
+
 // Vendor is AWS End User Messaging SMS as listed in channels/all.
 func Vendor() channels.Vendor {
 	return channels.Define("aws_sms", tidings.SMS, channels.Traits{}, Config{}, build)

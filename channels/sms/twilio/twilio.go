@@ -49,6 +49,9 @@ func (c *Config) Validate() error {
 // Account names the account: two providers of one share its troubles, whatever number they send from.
 func (c *Config) Account() string { return c.AccountSID }
 
+// Home is the base URL that an endpoint replaces.
+func (c *Config) Home() string { return "https://api.twilio.com" }
+
 // Vendor is Twilio as listed in channels/all.
 func Vendor() channels.Vendor {
 	return channels.Define("twilio", tidings.SMS, channels.Traits{Receipts: true}, Config{}, build)

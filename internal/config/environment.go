@@ -1,0 +1,111 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tidings/workers"
+)
+
+// root begins the name of every variable that is a setting.
+const root = "TIDINGS"
+
+// environment keeps the variables that can name a setting.
+func environment(environ []string) map[string]string {
+	env := map[string]string{}
+	for _, e := range environ {
+		if k, v, ok := strings.Cut(e, "="); ok && strings.HasPrefix(k, root+"_") {
+			env[k] = v
+		}
+	}
+	return env
+}
+
+// join is the environment's name of a member: upper case, joined by "_".
+func join(prefix, name string) string {
+	if prefix == "" {
+		return ""
+	}
+	return prefix + "_" + spelled(name)
+}
+
+// spelled is a name as the environment spells it.
+func spelled(name string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+}
+
+// variable is what the environment says of a setting.
+func (d *decoder) variable(at place) (text string, ok bool) {
+	if text, ok = d.env[at.env]; ok {
+		d.used[at.env], d.where[at.path] = true, "environment variable "+at.env
+	}
+	return text, ok
+}
+
+// chosen are the keys of a map that the environment adds to those that are there.
+func (d *decoder) chosen(at place, item reflect.Type, there []string) []string {
+	if item.Kind() != reflect.Struct || at.env == "" {
+		return nil
+	}
+	fields := map[string]field{}
+	collect(reflect.New(item).Elem(), fields)
+	var added []string
+	for _, variable := range slices.Sorted(maps.Keys(d.env)) {
+		rest, ok := strings.CutPrefix(variable, at.env+"_")
+		for name := range fields {
+			key, is := strings.CutSuffix(rest, "_"+spelled(name))
+			if !ok || !is || slices.ContainsFunc(there, func(k string) bool { return spelled(k) == key }) {
+				continue
+			}
+			if key = keyOf(at.path, key); key != "" {
+				added = append(added, key)
+			}
+		}
+	}
+	return added
+}
+
+// keyOf is the key of a map that the environment spells so; empty: there is none. Lanes have names;
+// of an app that the file does not name, letters are small and "_" is a dash.
+func keyOf(path, spelling string) string {
+	if path != "lanes" {
+		return strings.ReplaceAll(strings.ToLower(spelling), "_", "-")
+	}
+	for _, known := range workers.LaneKeys() {
+		if spelled(known) == spelling {
+			return known
+		}
+	}
+	return ""
+}
+
+// elsewhere are the variables that commands and tests read, by the beginning of their names.
+var elsewhere = regexp.MustCompile(`^TIDINGS_(CONFIG|URL|KEY|TEST_.*)$`)
+
+// links are the variables that Kubernetes gives to containers beside services named tidings….
+var links = regexp.MustCompile(`_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$`)
+
+// leftOver refuses variables that read like a setting and are none, since somebody thinks they are.
+func (d *decoder) leftOver() error {
+	sections := map[string]field{}
+	collect(reflect.ValueOf(&Config{}).Elem(), sections)
+	section := func(variable string) bool {
+		for name, f := range sections {
+			if k := f.Kind(); (k == reflect.Struct || k == reflect.Map) && strings.HasPrefix(variable, join(root, name)+"_") {
+				return true
+			}
+		}
+		return strings.HasPrefix(variable, join(root, "providers")+"_")
+	}
+	for _, variable := range slices.Sorted(maps.Keys(d.env)) {
+		if d.used[variable] || elsewhere.MatchString(variable) || links.MatchString(variable) && !section(variable) {
+			continue
+		}
+		return fmt.Errorf("environment variable %s sets nothing: correct its name to the path of a setting, such as TIDINGS_DELIVERY_LEASE (providers must stand in the file), or unset it", variable)
+	}
+	return nil
+}
