@@ -2,6 +2,7 @@ package tidings
 
 import (
 	"cmp"
+	"encoding/json"
 	"time"
 )
 
@@ -17,24 +18,78 @@ const (
 
 // The consents that a marketing category can ask for.
 const (
-	OptIn  = "opt_in"  // a recorded consent comes first
-	OptOut = "opt_out" // on until refused
+	OptIn       = "opt_in"        // a recorded consent comes first
+	OptOut      = "opt_out"       // on until refused
+	DoubleOptIn = "double_opt_in" // a consent that the person confirmed by a link comes first
+)
+
+// A QuietRule says what quiet hours do to a category that is not critical.
+type QuietRule string
+
+// The rules for quiet hours.
+const (
+	QuietHold QuietRule = "hold" // wait for their end; the default
+	QuietDrop QuietRule = "drop" // of no use later: not sent
+)
+
+// A Scope is how much an opt-out from outside the preferences covers.
+type Scope string
+
+// The scopes of an opt-out.
+const (
+	ScopeCategory Scope = "category" // the category that it answers; the default
+	ScopeChannel  Scope = "channel"  // all on the channel that is not critical
+	ScopeAll      Scope = "all"      // all that is not critical
 )
 
 // A Category is what a user can opt out of.
 type Category struct {
 	Name       string
 	Kind       CategoryKind
-	Consent    string // OptIn or OptOut; marketing only
+	Consent    string           // OptIn, OptOut or DoubleOptIn; marketing only
+	Channels   map[Channel]bool // what holds until the user says otherwise; absent: true
 	CapPerUser Cap
+	QuietHours QuietRule     // empty: QuietHold
+	OptOut     Scope         // of an unsubscribe or a complaint; empty: ScopeCategory
+	Retention  time.Duration // how long the detail is kept; 0: as long as the deployment says
 	FreshFor   time.Duration // later than this after it came to be, a delivery waits aside; 0: never
 	OnUnknown  *OnUnknown
 }
 
-// A Cap is at most Count notifications in any span of Per; the zero Cap is none.
+// A Cap is at most Count notifications in any span of Per; the zero Cap is none. Above it they
+// are dropped, or with Hold wait until there is room again.
 type Cap struct {
 	Count int
 	Per   time.Duration
+	Hold  bool
+}
+
+// A Limit is a Cap with what it counts. Users have a count of their own for each Scope.
+type Limit struct {
+	Cap
+	Scope  string // "user", "category:NAME" or "type:NAME"
+	Reason Reason // why what is above it is not sent
+}
+
+// Free is the first instant from now on at which the limit lets one more through, given the
+// instants, oldest first, of those before it.
+func (l *Limit) Free(told []time.Time, now time.Time) time.Time {
+	if len(told) < l.Count {
+		return now
+	}
+	free := told[len(told)-l.Count].Add(l.Per) // when the oldest of the last Count counts no more
+	if free.Before(now) {
+		return now
+	}
+	return free
+}
+
+// A Digest gathers the events of a type, for one user and one key, and tells of them at once.
+type Digest struct {
+	Key      string        // the member of the data whose value is the key; empty: one digest for all
+	Window   time.Duration // it closes so long after its first event
+	Max      int           // or with so many events
+	Channels []Channel     // that are digested; the others of the event type are told of each event
 }
 
 // OnUnknown says what to do when nobody knows whether a provider accepted: wait for a
@@ -55,11 +110,45 @@ type EventType struct {
 	DedupeWindow time.Duration // 0: the deployment's default
 	FreshFor     time.Duration // 0: the category's
 	OnUnknown    *OnUnknown    // nil: the category's, else the channel's
+	Digest       *Digest       // nil: each event is told of for itself
+	Thread       string        // the member of the data whose value is the thread that a user can mute; empty: none
+	Limits       []Limit       // all that count this type, narrowest first; none for critical ones
+	Brake        Cap           // above it a user is told no more of this type: somebody's loop; 0: none
 	Data         map[string]Field
 }
 
 // Fresh is for how long a delivery of the event type is fresh work; 0: always.
 func (e *EventType) Fresh() time.Duration { return cmp.Or(e.FreshFor, e.Category.FreshFor) }
+
+// ThreadOf is the key of the thread that an event with this data belongs to; empty: none.
+func (e *EventType) ThreadOf(data json.RawMessage) string {
+	if e.Thread == "" {
+		return ""
+	}
+	return memberText(data, e.Thread)
+}
+
+// KeyOf is the key of the digest that an event with this data joins.
+func (d *Digest) KeyOf(data json.RawMessage) string {
+	if d.Key == "" {
+		return ""
+	}
+	return memberText(data, d.Key)
+}
+
+// memberText is one member of an object as a key: a text as it is, another value as its JSON,
+// empty when there is none.
+func memberText(data json.RawMessage, name string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return ""
+	}
+	var text string
+	if json.Unmarshal(members[name], &text) == nil {
+		return text
+	}
+	return string(members[name])
+}
 
 // A Field describes one member of an event's data, for lint, preview and the demo.
 type Field struct {

@@ -59,6 +59,7 @@ type Notification struct {
 	Decisions      []Decision
 	AcceptedAt     time.Time
 	ExpiresAt      time.Time
+	Parts          int       // how many notifications it tells of; 0: it is no digest
 	CancelledAt    time.Time // the mark of a cancel; deliveries in flight are not retried after it
 }
 
@@ -90,7 +91,8 @@ type Hold struct {
 	Notification NotificationID
 	Channel      Channel
 	Reason       Reason
-	Until        time.Time
+	Until        time.Time // the first instant at which it may go out, by what was known
+	DueAt        time.Time // when it is decided again: Until or a little later; zero: Until, of a digest: when that closes
 	State        HoldState
 }
 

@@ -114,7 +114,7 @@ func wanted(p preferences.Preferences, u tidings.User) *answer {
 func preferencesOf(p preferences.Preferences, u tidings.User) wire.Preferences {
 	out := wire.Preferences{
 		All: p.All == nil || *p.All, Channels: p.Channels, Categories: map[string]any{},
-		Locale: u.Locale, Timezone: u.Timezone, Version: p.Version,
+		Threads: p.Threads, QuietHours: p.QuietHours, Locale: u.Locale, Timezone: u.Timezone, Version: p.Version,
 	}
 	if out.Channels == nil {
 		out.Channels = map[tidings.Channel]bool{}

@@ -171,7 +171,7 @@ func TestPreferencesThatCannotBeTakenSayWhere(t *testing.T) {
 		{"an unknown category", `{"categories":{"no/such":false}}`, "invalid_input", "/categories/no~1such"},
 		{"an unknown channel", `{"channels":{"fax":false}}`, "invalid_input", "/channels/fax"},
 		{"a choice that is none", `{"all":"no"}`, "invalid_input", "/all"},
-		{"quiet hours", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, "not_supported", "/quiet_hours"},
+		{"quiet hours of a whole day", `{"quiet_hours":{"start":"22:00","end":"22:00"}}`, "invalid_input", "/quiet_hours"},
 		{"an unknown field", `{"al":true}`, "invalid_input", "/al"},
 	} {
 		t.Run(c.why, func(t *testing.T) {

@@ -8,10 +8,11 @@ import (
 
 // A Recheck is what is looked at again right before a provider is called.
 type Recheck struct {
-	Kind        tidings.CategoryKind
-	Category    string
+	Event       *tidings.EventType
 	Channel     tidings.Channel
+	Thread      string
 	Preferences Preferences
+	Zone        *time.Location  // whose wall clock the user lives by; nil: UTC
 	Address     tidings.Address // as it is now; Status empty: deleted
 	Owner       string          // the user the delivery is for
 	Suppressed  *Suppression
@@ -19,24 +20,24 @@ type Recheck struct {
 	Cancelled   bool
 }
 
-// Check says whether a delivery may still go out: an empty status means yes, else what it
-// ends as and why. A cancel goes first, then Check keeps the order of Decide's table: expiry,
-// what the user chose, the address, its suppression.
-func Check(r Recheck, now time.Time) (tidings.Status, tidings.Reason) {
+// Check says whether a delivery may still go out: an empty status means yes, parked that it must
+// wait until due, anything else what it ends as and why. A cancel goes first, then Check keeps the
+// order of Decide's table: expiry, what the user chose, the address, its suppression, quiet hours.
+func Check(r Recheck, now time.Time) (status tidings.Status, reason tidings.Reason, due time.Time) {
 	if r.Cancelled {
-		return tidings.Cancelled, tidings.ReasonCancelled
+		return tidings.Cancelled, tidings.ReasonCancelled, time.Time{}
 	}
 	if expired(r.ExpiresAt, now) {
-		return tidings.Expired, tidings.ReasonExpired
+		return tidings.Expired, tidings.ReasonExpired, time.Time{}
 	}
 	if reason := r.refused(); reason != "" {
-		return tidings.Suppressed, reason
+		return tidings.Suppressed, reason, time.Time{}
 	}
-	return "", ""
+	return r.quiet(now)
 }
 
 func (r *Recheck) refused() tidings.Reason {
-	if reason := r.Preferences.refuses(r.Kind, r.Category, r.Channel); reason != "" {
+	if reason := r.unwanted(); reason != "" {
 		return reason
 	}
 	if r.Address.Status != "" && r.Address.UserID != r.Owner {
@@ -49,4 +50,44 @@ func (r *Recheck) refused() tidings.Reason {
 		return r.Suppressed.Reason
 	}
 	return ""
+}
+
+// unwanted says why the user does not want it; nobody can refuse what is critical.
+func (r *Recheck) unwanted() tidings.Reason {
+	c, p := &r.Event.Category, &r.Preferences
+	if c.Kind == tidings.Critical {
+		return ""
+	}
+	if reason := p.refusesAll(); reason != "" {
+		return reason
+	}
+	if reason := p.refusesChannel(r.Channel); reason != "" {
+		return reason
+	}
+	if reason := p.refusesCategory(c.Name, r.Channel); reason != "" {
+		return reason
+	}
+	if reason := p.refusesThread(c.Name, r.Thread); reason != "" {
+		return reason
+	}
+	return p.lacksConsent(c, r.Channel)
+}
+
+// quiet puts off what must wait for the end of quiet hours, unless it is of no use by then.
+func (r *Recheck) quiet(now time.Time) (tidings.Status, tidings.Reason, time.Time) {
+	zone := r.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	c := &r.Event.Category
+	until := r.Preferences.quietUntil(c, r.Channel, now, zone)
+	switch {
+	case !until.After(now):
+		return "", "", time.Time{}
+	case c.QuietHours == tidings.QuietDrop:
+		return tidings.Suppressed, tidings.ReasonQuietHours, time.Time{}
+	case expired(r.ExpiresAt, until):
+		return tidings.Expired, tidings.ReasonExpired, time.Time{}
+	}
+	return tidings.Parked, tidings.ReasonQuietHours, until
 }

@@ -22,7 +22,7 @@ func TestCheckEndsWhatMayNotGoOutAnyMore(t *testing.T) {
 		{"opted out of all since", func(r *preferences.Recheck) { r.Preferences.All = no }, tidings.Suppressed, tidings.ReasonOptedOutAll},
 		{"opted out of the category since", func(r *preferences.Recheck) { r.Preferences = orders(preferences.Choice{All: no}) }, tidings.Suppressed, tidings.ReasonOptedOutCategory},
 		{"critical goes out whatever the preferences", func(r *preferences.Recheck) {
-			r.Kind, r.Preferences.All = tidings.Critical, no
+			r.Event.Category.Kind, r.Preferences.All = tidings.Critical, no
 		}, "", ""},
 		{"the device belongs to another user now", func(r *preferences.Recheck) { r.Address.UserID = "u_2" }, tidings.Suppressed, tidings.ReasonAddressMoved},
 		{"the address was deleted", func(r *preferences.Recheck) { r.Address = tidings.Address{} }, tidings.Suppressed, tidings.ReasonAddressRetired},
@@ -32,17 +32,17 @@ func TestCheckEndsWhatMayNotGoOutAnyMore(t *testing.T) {
 			r.Suppressed = &preferences.Suppression{Reason: tidings.ReasonSuppressedBounce}
 		}, tidings.Suppressed, tidings.ReasonSuppressedBounce},
 		{"a stop silences what is critical too", func(r *preferences.Recheck) {
-			r.Kind, r.Suppressed = tidings.Critical, &preferences.Suppression{Reason: tidings.ReasonOptedOutChannel}
+			r.Event.Category.Kind, r.Suppressed = tidings.Critical, &preferences.Suppression{Reason: tidings.ReasonOptedOutChannel}
 		}, tidings.Suppressed, tidings.ReasonOptedOutChannel},
 	}
 	for _, c := range cases {
 		t.Run(c.why, func(t *testing.T) {
 			r := preferences.Recheck{
-				Kind: tidings.Transactional, Category: "orders", Channel: tidings.Push,
+				Event: &tidings.EventType{Category: tidings.Category{Name: "orders", Kind: tidings.Transactional}}, Channel: tidings.Push,
 				Address: address(tidings.Push, 1), Owner: "u_1", ExpiresAt: noon.Add(time.Hour),
 			}
 			c.given(&r)
-			status, reason := preferences.Check(r, noon)
+			status, reason, _ := preferences.Check(r, noon)
 			if status != c.status || reason != c.reason {
 				t.Errorf("%q %q, want %q %q", status, reason, c.status, c.reason)
 			}

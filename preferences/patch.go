@@ -15,7 +15,7 @@ import (
 
 // A PatchError is a member of a patch that cannot be taken.
 type PatchError struct {
-	Code    string // invalid_input, category_critical or not_supported
+	Code    string // invalid_input or category_critical
 	Pointer string // RFC 6901
 	Detail  string
 }
@@ -25,13 +25,12 @@ func (e *PatchError) Error() string { return e.Detail }
 
 // Codes of a PatchError.
 const (
-	codeInvalid      = "invalid_input"
-	codeCritical     = "category_critical"
-	codeNotSupported = "not_supported"
+	codeInvalid  = "invalid_input"
+	codeCritical = "category_critical"
 )
 
-// Patch applies a JSON merge patch (RFC 7396) with the members all, channels and categories;
-// what it does not name stays. null takes a choice back. A category's bool is {all: bool}; since
+// Patch applies a JSON merge patch (RFC 7396) with the members all, channels, categories, threads
+// and quiet_hours; what it does not name stays. null takes a choice back. A category's bool is {all: bool}; since
 // false there speaks of the whole category, it also ends an earlier yes to one of its channels,
 // while true leaves an earlier no as it is.
 //
@@ -55,10 +54,12 @@ func (p Preferences) Patch(patch []byte, kind func(category string) (tidings.Cat
 			err = out.patchChannels(m)
 		case "categories":
 			err = out.patchCategories(m, kind)
+		case "threads":
+			err = out.patchThreads(m, kind)
 		case "quiet_hours":
-			err = m.refuse(codeNotSupported, "quiet hours are not supported yet")
+			err = out.patchQuietHours(m)
 		default:
-			err = m.refuse(codeInvalid, "unknown member; preferences have all, channels and categories")
+			err = m.refuse(codeInvalid, "unknown member; preferences have all, channels, categories, threads and quiet_hours")
 		}
 		if err != nil {
 			return p, err
@@ -73,6 +74,11 @@ func (p Preferences) clone() Preferences {
 	for name, c := range p.Categories {
 		p.Categories[name] = Choice{All: c.All, Channels: maps.Clone(c.Channels)}
 	}
+	p.Threads = maps.Clone(p.Threads)
+	for category, keys := range p.Threads {
+		p.Threads[category] = maps.Clone(keys)
+	}
+	p.Consents = maps.Clone(p.Consents)
 	return p
 }
 

@@ -12,10 +12,13 @@ import (
 
 // Preferences are what a user wants. The zero value refuses nothing.
 type Preferences struct {
-	All        *bool                    `json:"all,omitempty"` // false: nothing that is not critical
-	Channels   map[tidings.Channel]bool `json:"channels,omitempty"`
-	Categories map[string]Choice        `json:"categories,omitempty"`
-	Version    int64                    `json:"version"`
+	All        *bool                      `json:"all,omitempty"` // false: nothing that is not critical
+	Channels   map[tidings.Channel]bool   `json:"channels,omitempty"`
+	Categories map[string]Choice          `json:"categories,omitempty"`
+	Threads    map[string]map[string]bool `json:"threads,omitempty"` // by category and key; only false, which mutes, is kept
+	QuietHours *Hours                     `json:"quiet_hours,omitempty"`
+	Consents   map[string]Consent         `json:"consents,omitempty"` // by category: where the consent ledger stands
+	Version    int64                      `json:"version"`
 }
 
 // A Choice is what a user wants of one category. A channel named here goes before All.
@@ -32,22 +35,84 @@ func (c Choice) allows(channel tidings.Channel) bool {
 	return c.All == nil || *c.All
 }
 
-// refuses says why the user does not want a category on a channel; an empty reason means that
-// they do not refuse it. Nobody can refuse what is critical.
-func (p *Preferences) refuses(kind tidings.CategoryKind, category string, channel tidings.Channel) tidings.Reason {
-	if kind == tidings.Critical {
-		return ""
+// asks reports whether the choice says yes to a channel, by its name or to all.
+func (c Choice) asks(channel tidings.Channel) bool {
+	if on, named := c.Channels[channel]; named {
+		return on
 	}
+	return c.All != nil && *c.All
+}
+
+// A Consent is where the ledger of a category stands for a user.
+type Consent struct {
+	State ConsentState `json:"state"`
+	At    time.Time    `json:"at"`
+}
+
+// A ConsentState says whether somebody agreed.
+type ConsentState string
+
+// The states of a consent.
+const (
+	ConsentAsked     ConsentState = "asked"     // agreed once, and is to confirm it by a link
+	ConsentGiven     ConsentState = "given"     // agreed, and confirmed it where that is asked for
+	ConsentWithdrawn ConsentState = "withdrawn" // took it back
+)
+
+func (p *Preferences) refusesAll() tidings.Reason {
 	if p.All != nil && !*p.All {
 		return tidings.ReasonOptedOutAll
 	}
+	return ""
+}
+
+func (p *Preferences) refusesChannel(channel tidings.Channel) tidings.Reason {
 	if on, named := p.Channels[channel]; named && !on {
 		return tidings.ReasonOptedOutChannel
 	}
+	return ""
+}
+
+func (p *Preferences) refusesCategory(category string, channel tidings.Channel) tidings.Reason {
 	if choice, named := p.Categories[category]; named && !choice.allows(channel) {
 		return tidings.ReasonOptedOutCategory
 	}
 	return ""
+}
+
+func (p *Preferences) refusesThread(category, thread string) tidings.Reason {
+	if on, named := p.Threads[category][thread]; named && !on {
+		return tidings.ReasonOptedOutCategory
+	}
+	return ""
+}
+
+// lacksConsent says that a yes of the user is missing: to marketing that asks for one, or to a
+// channel on which the category is off until the user switches it on.
+func (p *Preferences) lacksConsent(c *tidings.Category, channel tidings.Channel) tidings.Reason {
+	if c.Kind == tidings.Critical {
+		return ""
+	}
+	if c.Kind == tidings.Marketing && c.Consent != tidings.OptOut && p.Consents[c.Name].State != ConsentGiven {
+		return tidings.ReasonConsentMissing
+	}
+	if on, named := c.Channels[channel]; named && !on && !p.Categories[c.Name].asks(channel) {
+		return tidings.ReasonConsentMissing
+	}
+	return ""
+}
+
+// quietUntil is the first instant from at on that lies outside of the user's quiet hours.
+func (p *Preferences) quietUntil(c *tidings.Category, channel tidings.Channel, at time.Time, zone *time.Location) time.Time {
+	if p.QuietHours == nil || c.Kind == tidings.Critical || !disturbs(channel) {
+		return at
+	}
+	return p.QuietHours.After(at, zone)
+}
+
+// disturbs reports whether a channel makes itself heard: the others wait quietly until they are looked at.
+func disturbs(channel tidings.Channel) bool {
+	return channel != tidings.Inbox && channel != tidings.Webhook
 }
 
 // A Suppression is a hard stop on an address value: the person said stop to a carrier, or mail to it bounced.
@@ -64,6 +129,16 @@ type Facts struct {
 	Preferences Preferences
 	Suppressed  map[tidings.AddressID]Suppression
 	Providers   map[tidings.Channel]bool // channels with a configured provider
+	Zone        *time.Location           // whose wall clock the user lives by; nil: UTC
+	Told        map[string][]time.Time   // by scope of a limit: when the user was told something before, oldest first
+	Braked      bool                     // the user gets too many of this type: somebody's loop
+}
+
+func (f *Facts) zone() *time.Location {
+	if f.Zone == nil {
+		return time.UTC
+	}
+	return f.Zone
 }
 
 // A Request is what is asked: one event of a type, at most on the channels named, not before SendAt.
@@ -72,4 +147,6 @@ type Request struct {
 	Channels  []tidings.Channel // nil: all of the event type
 	SendAt    time.Time         // zero: at once
 	ExpiresAt time.Time         // zero: never
+	Thread    string            // what it belongs to, which a user can mute; empty: nothing
+	Digest    bool              // it is itself a digest
 }

@@ -189,7 +189,7 @@ func TestDecideAndCheckAgree(t *testing.T) {
 			if !f.Providers[a.Channel] {
 				continue
 			}
-			status, reason := preferences.Check(recheck(r, f, a), noon)
+			status, reason, _ := preferences.Check(recheck(r, f, a), noon)
 			if passes := status == ""; passes != to[a.ID] {
 				t.Fatalf("%v: decided to send %t, checked %q %q", a.ID, to[a.ID], status, reason)
 			}
@@ -200,7 +200,7 @@ func TestDecideAndCheckAgree(t *testing.T) {
 
 func recheck(r preferences.Request, f preferences.Facts, a tidings.Address) preferences.Recheck {
 	c := preferences.Recheck{
-		Kind: r.Event.Category.Kind, Category: r.Event.Category.Name, Channel: a.Channel,
+		Event: r.Event, Channel: a.Channel, Zone: f.Zone, Thread: r.Thread,
 		Preferences: f.Preferences, Address: a, Owner: a.UserID, ExpiresAt: r.ExpiresAt,
 	}
 	if s, stopped := f.Suppressed[a.ID]; stopped {

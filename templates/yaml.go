@@ -129,6 +129,16 @@ const (
 	maxDuration = 720 * time.Hour
 )
 
+// count reads a number from 1 to most.
+func (r *reader) count(n *yaml.Node, what string, most int) int {
+	var c int
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" || n.Decode(&c) != nil || c < 1 || c > most {
+		r.problem(n.Line, "%s must be a number from 1 to %d", what, most)
+		return 0
+	}
+	return c
+}
+
 // duration is a Go duration between a second and thirty days.
 func (r *reader) duration(n *yaml.Node, what string) time.Duration {
 	s, ok := r.str(n, what)

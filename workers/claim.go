@@ -148,16 +148,16 @@ func (p *plan) decide(c *store.Claimed) (tidings.Status, tidings.Reason, time.Ti
 	if event == nil {
 		return tidings.Failed, tidings.ReasonTemplateError, time.Time{}
 	}
-	if status, reason := preferences.Check(recheck(c, event), p.now); status != "" {
-		return status, reason, time.Time{}
+	if status, reason, due := preferences.Check(p.s.w.recheck(c, event), p.now); status != "" {
+		return status, reason, due
 	}
 	return p.route(c, &call{catalogue: catalogue, event: event})
 }
 
-func recheck(c *store.Claimed, event *tidings.EventType) preferences.Recheck {
+func (w *Workers) recheck(c *store.Claimed, event *tidings.EventType) preferences.Recheck {
 	return preferences.Recheck{
-		Kind: event.Category.Kind, Category: c.Notification.Category, Channel: c.Delivery.Channel,
-		Preferences: c.Preferences, Address: c.Address, Owner: c.Notification.UserID, Suppressed: c.Suppressed,
+		Event: event, Channel: c.Delivery.Channel, Thread: event.ThreadOf(c.Notification.Data),
+		Preferences: c.Preferences, Zone: w.Zones.Of(&c.User), Address: c.Address, Owner: c.Notification.UserID, Suppressed: c.Suppressed,
 		ExpiresAt: c.Notification.ExpiresAt, Cancelled: !c.Notification.CancelledAt.IsZero(),
 	}
 }

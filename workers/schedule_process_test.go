@@ -80,8 +80,7 @@ func (f *fickle) fetch() {
 	now := f.now()
 	claimed, err := f.h.log.Claim(f.h.t.Context(), store.Normal, store.ClaimRequest{Lane: scheduleLane, IDs: e.ids, Now: now, Lease: f.h.config.Delivery.Lease,
 		Check: func(c *store.Claimed) (tidings.Status, tidings.Reason, time.Time) {
-			status, reason := preferences.Check(recheck(c, f.h.catalogue.Events[c.Notification.Type]), now)
-			return status, reason, time.Time{}
+			return preferences.Check(f.d.w.recheck(c, f.h.catalogue.Events[c.Notification.Type]), now)
 		}})
 	f.h.must(err)
 	f.d.w.live.add(claimed)

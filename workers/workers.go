@@ -19,6 +19,7 @@ import (
 	"tidings/internal/lanes"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 	"tidings/templates"
 )
 
@@ -91,6 +92,7 @@ type Settings struct {
 	Catalogue func(version int64) (*templates.Catalogue, error)
 	Providers []Provider
 	Routes    map[tidings.Channel][]Route // a channel without: its providers in configured order
+	Zones     *preferences.Zones          // nil: all users live by UTC
 	Release   func(ctx context.Context, holds []tidings.Hold, of []tidings.Notification, now time.Time) error
 	Metrics   *observe.Metrics
 	Log       *slog.Logger

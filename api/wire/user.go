@@ -8,6 +8,7 @@ import (
 	"tidings"
 	"tidings/api/problem"
 	"tidings/api/strict"
+	"tidings/preferences"
 )
 
 // UserChange replaces what is known of a user.
@@ -118,12 +119,14 @@ type Addresses struct {
 
 // Preferences are what a user wants.
 type Preferences struct {
-	All        bool                     `json:"all" doc:"false: nothing that is not critical."`
-	Channels   map[tidings.Channel]bool `json:"channels" doc:"false: nothing that is not critical on this channel."`
-	Categories map[string]any           `json:"categories" doc:"A category is a truth value or an object of truth values: all, and each channel."`
-	Locale     string                   `json:"locale,omitempty"`
-	Timezone   string                   `json:"timezone,omitempty"`
-	Version    int64                    `json:"version" doc:"Rises with each change; also in the ETag."`
+	All        bool                       `json:"all" doc:"false: nothing that is not critical."`
+	Channels   map[tidings.Channel]bool   `json:"channels" doc:"false: nothing that is not critical on this channel."`
+	Categories map[string]any             `json:"categories" doc:"A category is a truth value or an object of truth values: all, and each channel."`
+	Threads    map[string]map[string]bool `json:"threads,omitempty" doc:"By category, the threads that the user has muted: false by their key."`
+	QuietHours *preferences.Hours         `json:"quiet_hours,omitempty" doc:"From start up to and without end, on the wall clock of the user's time zone; over midnight when end is before start."`
+	Locale     string                     `json:"locale,omitempty"`
+	Timezone   string                     `json:"timezone,omitempty"`
+	Version    int64                      `json:"version" doc:"Rises with each change; also in the ETag."`
 }
 
 // PreferencesPatch is a JSON merge patch (RFC 7396) of preferences: what it does not name stays.
@@ -131,6 +134,8 @@ type PreferencesPatch struct {
 	All        json.RawMessage `json:"all,omitempty" doc:"A truth value; null forgets it."`
 	Channels   json.RawMessage `json:"channels,omitempty" doc:"Truth values by channel; null forgets."`
 	Categories json.RawMessage `json:"categories,omitempty" doc:"By category a truth value, or truth values for all and by channel; null forgets."`
+	Threads    json.RawMessage `json:"threads,omitempty" doc:"By category and key of a thread: false mutes it, true and null take that back."`
+	QuietHours json.RawMessage `json:"quiet_hours,omitempty" doc:"start and end, as 22:00 and 07:00; null forgets them."`
 	Locale     *Nullable       `json:"locale,omitempty" doc:"Language tag; null forgets it."`
 	Timezone   *Nullable       `json:"timezone,omitempty" doc:"IANA name; null forgets it."`
 	Version    *int64          `json:"version,omitempty" doc:"The version that the caller saw; another current one is a conflict."`
@@ -149,8 +154,10 @@ func (p *PreferencesPatch) ReadJSON(in *strict.Input) {
 			p.Channels, _ = in.Flaws(maxPatchDepth)
 		case "categories":
 			p.Categories, _ = in.Flaws(maxPatchDepth)
+		case "threads":
+			p.Threads, _ = in.Flaws(maxPatchDepth)
 		case "quiet_hours":
-			in.Refuse("is not supported yet")
+			p.QuietHours, _ = in.Flaws(maxPatchDepth)
 		case "locale":
 			p.Locale = nullable(in, new(Locale))
 		case "timezone":
@@ -197,7 +204,9 @@ func (p *PreferencesPatch) Choices() (json.RawMessage, error) {
 		All        json.RawMessage `json:"all,omitempty"`
 		Channels   json.RawMessage `json:"channels,omitempty"`
 		Categories json.RawMessage `json:"categories,omitempty"`
-	}{p.All, p.Channels, p.Categories})
+		Threads    json.RawMessage `json:"threads,omitempty"`
+		QuietHours json.RawMessage `json:"quiet_hours,omitempty"`
+	}{p.All, p.Channels, p.Categories, p.Threads, p.QuietHours})
 }
 
 // Export is everything held about a person.

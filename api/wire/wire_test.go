@@ -111,7 +111,6 @@ func TestFieldsAreTakenWithinTheirBounds(t *testing.T) {
 		{"1001 events", `{"events":[1` + strings.Repeat(",1", 1000) + `]}`, &wire.Batch{}, "/events"},
 		{"no list of events", `{}`, &wire.Batch{}, "/events"},
 
-		{"quiet hours come later", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, &wire.PreferencesPatch{}, "/quiet_hours"},
 		{"a zone can be forgotten", `{"timezone":null,"version":3}`, &wire.PreferencesPatch{}, "ok"},
 		{"a choice twice", `{"categories":{"orders":true,"orders":false}}`, &wire.PreferencesPatch{}, "/categories/orders"},
 
@@ -138,7 +137,6 @@ func TestFieldsAreTakenWithinTheirBounds(t *testing.T) {
 func TestWhatIsNotSupportedSaysSo(t *testing.T) {
 	for body, into := range map[string]strict.Reader{
 		`{"type":"a","user":"u","send_at_local":"2026-12-01T09:00"}`: &wire.Event{},
-		`{"quiet_hours":null}`:  &wire.PreferencesPatch{},
 		`{"channel":"inbox"}`:   &wire.NewAddress{},
 		`{"channel":"webhook"}`: &wire.NewAddress{},
 	} {

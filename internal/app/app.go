@@ -23,6 +23,7 @@ import (
 	"tidings/internal/lanes"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 	"tidings/workers"
 )
 
@@ -127,12 +128,16 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	a.push("door", func(context.Context) error { a.door.Close(); return nil })
 
 	metrics := newMetrics(s.Version, providers)
+	zones, err := preferences.NewZones(cfg.Defaults.Timezone)
+	if err != nil {
+		return nil, err
+	}
 	defaults := intake.Defaults{
 		ExpiresIn: cfg.Workers.Delivery.ExpiresIn, DedupeWindow: cfg.Workers.Delivery.DedupeWindow,
 	}
 	a.Intake = intake.New(intake.Settings{
 		Store: a.Store, Lanes: a.Lanes, Door: a.door, Catalogue: books.current, Version: books.version,
-		Providers: channelsOf(providers), Defaults: defaults,
+		Providers: channelsOf(providers), Zones: zones, Defaults: defaults,
 		Quota: newQuotas(cfg.Apps).take, Metrics: metrics, Log: s.Log,
 	})
 	a.push("intake", func(context.Context) error { a.Intake.Close(); return nil })
@@ -140,7 +145,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	if cfg.HasRole("worker") {
 		a.Workers, err = workers.Start(ctx, workers.Settings{
 			Config: cfg.Workers, Store: a.Store, Lanes: a.Lanes, Catalogue: books.version, Providers: providers,
-			Routes: routes(cfg), Release: a.Intake.Release, Metrics: metrics, Log: s.Log,
+			Routes: routes(cfg), Zones: zones, Release: a.Intake.Release, Metrics: metrics, Log: s.Log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("start the workers: %w", err)

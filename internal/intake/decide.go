@@ -44,7 +44,10 @@ func (r *round) decideOne(i *item, n int) {
 		return
 	}
 	expires := r.expiry(i)
-	decisions := preferences.Decide(preferences.Request{Event: i.kind, Channels: i.Channels, SendAt: i.SendAt, ExpiresAt: expires}, p.facts, now)
+	p.facts.Zone = r.in.Zones.Of(&p.facts.User)
+	decisions := preferences.Decide(preferences.Request{
+		Event: i.kind, Channels: i.Channels, SendAt: i.SendAt, ExpiresAt: expires, Thread: i.kind.ThreadOf(i.Data),
+	}, p.facts, now)
 	// One microsecond apart, so that the ids of a round sort in the order of its events.
 	id := tidings.NewNotificationID(r.now.Add(time.Duration(n) * time.Microsecond))
 	rendered, refusal := r.render(i, templates.Input{Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id}, decisions)

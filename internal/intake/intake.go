@@ -19,6 +19,7 @@ import (
 	"tidings/internal/lanes"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 	"tidings/templates"
 )
 
@@ -42,6 +43,7 @@ type Settings struct {
 	Catalogue func() (*templates.Catalogue, int64)      // the current version
 	Version   func(int64) (*templates.Catalogue, error) // a pinned one
 	Providers map[tidings.Channel]bool                  // channels with a configured provider
+	Zones     *preferences.Zones                        // nil: all users live by UTC
 	Defaults  Defaults
 	Quota     func(app string, now time.Time) (wait time.Duration) // takes one event of the app's quota; above 0: spent for that long. nil: no quotas
 	Metrics   *observe.Metrics

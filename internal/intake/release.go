@@ -83,8 +83,10 @@ func (in *Intake) redecide(h *tidings.Hold, n *tidings.Notification, kind *tidin
 	if facts != nil {
 		f = *facts
 	}
-	f.Providers = in.Providers
-	decisions := preferences.Decide(preferences.Request{Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt}, f, now)
+	f.Providers, f.Zone = in.Providers, in.Zones.Of(&f.User)
+	decisions := preferences.Decide(preferences.Request{
+		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Data), Digest: n.Parts > 0,
+	}, f, now)
 	for _, d := range decisions {
 		if d.Channel == h.Channel {
 			return d

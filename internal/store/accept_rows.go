@@ -134,7 +134,7 @@ func (a *accepting) notifications() error {
 			data = a.seal.close(n.ID, n.Data)
 		}
 		return []any{n.ID[:], n.App, flag(n.Test), n.Type, n.UserID, n.Category, n.CatalogVersion, n.DedupeKey, n.CollapseKey,
-			flag(n.Sensitive), data, decisions[k], n.AcceptedAt.UnixMicro(), n.ExpiresAt.UnixMicro()}
+			flag(n.Sensitive), data, decisions[k], n.AcceptedAt.UnixMicro(), n.ExpiresAt.UnixMicro(), int64(n.Parts)}
 	}, nil)
 }
 
@@ -192,6 +192,14 @@ func (a *accepting) addHolds() error {
 	}
 	return a.each("hold_add", len(holds), func(k int) []any {
 		h := holds[k]
-		return []any{h.ID[:], h.Notification[:], string(h.Channel), string(h.Reason), h.Until.UnixMicro()}
+		return []any{h.ID[:], h.Notification[:], string(h.Channel), string(h.Reason), h.Until.UnixMicro(), micros(holdDue(&h))}
 	}, nil)
+}
+
+// holdDue is when a hold is decided again; zero: not by time.
+func holdDue(h *tidings.Hold) time.Time {
+	if h.DueAt.IsZero() && h.Reason != tidings.ReasonDigested {
+		return h.Until
+	}
+	return h.DueAt
 }

@@ -181,7 +181,7 @@ func (f *claimFacts) dest() []any {
 	d, n := &f.d, &f.n
 	return []any{into(&d.AddressID), &d.Reason, &d.ClaimNo, &d.Tries, &d.tried, instant{&d.QueuedAt},
 		&n.App, truth{&n.Test}, &n.Type, &n.UserID, &n.Category, &n.CatalogVersion, &n.CollapseKey, truth{&n.Sensitive}, &n.data,
-		instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, instant{&n.CancelledAt}, &f.locale, &f.timezone, &f.attributes,
+		instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, &n.Parts, instant{&n.CancelledAt}, &f.locale, &f.timezone, &f.attributes,
 		&f.owner, &f.provider, &f.value, &f.status, &f.reason, instant{&f.registered}, &f.doc, &f.suppressed, instant{&f.suppressedAt}}
 }
 

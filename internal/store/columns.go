@@ -10,7 +10,7 @@ import (
 // scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}} is a condition.
 const (
 	notificationColumns = "n.id, n.app, n.test, n.type, n.user_id, n.category, n.catalog_version, n.collapse_key, n.sensitive, " +
-		"n.data, n.accepted_at, n.expires_at, n.cancelled_at"
+		"n.data, n.accepted_at, n.expires_at, n.parts, n.cancelled_at"
 	deliveryColumns = "d.ntf, d.n, d.lane, d.address_id, d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.queued_at, d.finished_at"
 	// deadCondition selects dead deliveries d, of notifications n, by the members of a DeadFilter from $3 on.
 	deadCondition = "d.status = 'dead' AND ($3 = '' OR d.lane LIKE $3 || '.%') AND ($4 = '' OR d.lane = $4) AND ($5 = '' OR d.reason = $5)" +
@@ -37,7 +37,7 @@ type storedNotification struct {
 
 func (n *storedNotification) dest() []any {
 	return []any{into(&n.ID), &n.App, truth{&n.Test}, &n.Type, &n.UserID, &n.Category, &n.CatalogVersion, &n.CollapseKey,
-		truth{&n.Sensitive}, &n.data, instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, instant{&n.CancelledAt}}
+		truth{&n.Sensitive}, &n.data, instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, &n.Parts, instant{&n.CancelledAt}}
 }
 
 // A storedDelivery receives deliveryColumns.

@@ -153,7 +153,7 @@ func (m *machine) claim(r *rapid.T) {
 	lease := 30 * time.Second
 	got, err := m.s.Claim(m.Context(), store.Normal, store.ClaimRequest{Lane: m.lane, IDs: ids, Now: now, Lease: lease,
 		Check: func(c *store.Claimed) (tidings.Status, tidings.Reason, time.Time) {
-			status, reason := preferences.Check(preferences.Recheck{Kind: tidings.Transactional, Category: "orders", Channel: tidings.Push, Preferences: c.Preferences,
+			status, reason, _ := preferences.Check(preferences.Recheck{Event: &tidings.EventType{Category: tidings.Category{Name: "orders", Kind: tidings.Transactional}}, Channel: tidings.Push, Preferences: c.Preferences,
 				Address: c.Address, Owner: c.Notification.UserID, Suppressed: c.Suppressed, ExpiresAt: c.Notification.ExpiresAt, Cancelled: !c.Notification.CancelledAt.IsZero()}, now)
 			if status == "" && quiet {
 				return tidings.Parked, tidings.ReasonQuietHours, now.Add(5 * time.Second)

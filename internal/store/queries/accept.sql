@@ -36,8 +36,8 @@ RETURNING id;
 
 -- name: notification_add
 INSERT INTO notifications (id, app, test, type, user_id, category, catalog_version, dedupe_key, collapse_key, sensitive,
-  data, decisions, accepted_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14);
+  data, decisions, accepted_at, expires_at, parts)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 
 -- name: notification_exists
 SELECT 1 FROM notifications WHERE id = $1;
@@ -47,7 +47,7 @@ INSERT INTO deliveries (ntf, n, lane, address_id, status, reason, due_at, claim_
 VALUES ($1, $2, $3, $4, $5, '', $6, 0, 0, '', $7, $8, $9, $10);
 
 -- name: hold_add
-INSERT INTO holds (id, ntf, channel, reason, until, state) VALUES ($1, $2, $3, $4, $5, 'waiting');
+INSERT INTO holds (id, ntf, channel, reason, until, due_at, state) VALUES ($1, $2, $3, $4, $5, $6, 'waiting');
 
 -- Releasing: the notification's row is locked first, then its hold is consumed.
 

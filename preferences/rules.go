@@ -1,0 +1,150 @@
+package preferences
+
+import (
+	"slices"
+
+	"tidings"
+)
+
+// A rule is one line of Decide's table. Its judge gives the reason for which nothing may go out,
+// or none; a rule about time postpones the question instead.
+type rule struct {
+	name  string
+	judge func(q *question) tidings.Reason
+}
+
+// rules is Decide's table, in its order.
+var rules = [...]rule{
+	{"requested", (*question).requested},
+	{"provider", (*question).provider},
+	{"expiry", (*question).expiry},
+	{"all", (*question).all},
+	{"channel", (*question).channelChoice},
+	{"category", (*question).category},
+	{"thread", (*question).thread},
+	{"consent", (*question).consent},
+	{"address", (*question).address},
+	{"brake", (*question).brake},
+	{"schedule", (*question).schedule},
+	{"digest", (*question).digest},
+	{"quiet_hours", (*question).quietHours},
+	{"limits", (*question).limits},
+}
+
+func (q *question) requested() tidings.Reason {
+	if q.Channels != nil && !slices.Contains(q.Channels, q.channel) {
+		return tidings.ReasonNotRequested
+	}
+	return ""
+}
+
+func (q *question) provider() tidings.Reason {
+	if !q.Providers[q.channel] {
+		return tidings.ReasonNoProvider
+	}
+	return ""
+}
+
+func (q *question) expiry() tidings.Reason {
+	if expired(q.ExpiresAt, later(q.now, q.SendAt)) {
+		return tidings.ReasonExpired
+	}
+	return ""
+}
+
+func (q *question) critical() bool { return q.Event.Category.Kind == tidings.Critical }
+
+func (q *question) all() tidings.Reason {
+	if q.critical() {
+		return ""
+	}
+	return q.Preferences.refusesAll()
+}
+
+func (q *question) channelChoice() tidings.Reason {
+	if q.critical() {
+		return ""
+	}
+	return q.Preferences.refusesChannel(q.channel)
+}
+
+func (q *question) category() tidings.Reason {
+	if q.critical() {
+		return ""
+	}
+	return q.Preferences.refusesCategory(q.Event.Category.Name, q.channel)
+}
+
+func (q *question) thread() tidings.Reason {
+	if q.critical() {
+		return ""
+	}
+	return q.Preferences.refusesThread(q.Event.Category.Name, q.Thread)
+}
+
+func (q *question) consent() tidings.Reason {
+	return q.Preferences.lacksConsent(&q.Event.Category, q.channel)
+}
+
+func (q *question) address() (reason tidings.Reason) {
+	q.to, reason = reachable(q.Facts, q.channel)
+	return reason
+}
+
+func (q *question) brake() tidings.Reason {
+	if q.Braked {
+		return tidings.ReasonLoopBrake
+	}
+	return ""
+}
+
+func (q *question) schedule() tidings.Reason {
+	q.postpone(q.SendAt, tidings.ReasonScheduled)
+	return ""
+}
+
+// digest holds what is to be told with others. What is scheduled joins a digest when its time comes.
+func (q *question) digest() tidings.Reason {
+	d := q.Event.Digest
+	if d == nil || q.Digest || q.at.After(q.now) || !slices.Contains(d.Channels, q.channel) {
+		return ""
+	}
+	q.postpone(q.now.Add(d.Window), tidings.ReasonDigested)
+	return ""
+}
+
+// quietHours are not asked of what joins a digest: they are when it closes.
+func (q *question) quietHours() tidings.Reason {
+	if q.reason == tidings.ReasonDigested {
+		return ""
+	}
+	c := &q.Event.Category
+	until := q.Preferences.quietUntil(c, q.channel, q.at, q.zone())
+	if until.After(q.at) && c.QuietHours == tidings.QuietDrop {
+		return tidings.ReasonQuietHours
+	}
+	q.postpone(until, tidings.ReasonQuietHours)
+	return ""
+}
+
+// limits count what is sent now; what is sent later is counted then.
+func (q *question) limits() tidings.Reason {
+	if q.critical() || q.at.After(q.now) {
+		return ""
+	}
+	for i := range q.Event.Limits {
+		l := &q.Event.Limits[i]
+		free := l.Free(q.Told[l.Scope], q.now)
+		switch {
+		case !free.After(q.now):
+		case !l.Hold:
+			return l.Reason
+		default:
+			q.postpone(free, l.Reason)
+		}
+	}
+	if q.at.After(q.now) {
+		return q.quietHours()
+	}
+	return ""
+}
