@@ -15,9 +15,9 @@ const (
 	Bounced    Status = "bounced"    // accepted, then refused by the far end
 	Failed     Status = "failed"     // refused for good
 	Expired    Status = "expired"    // too late to be of use
-	Cancelled  Status = "cancelled"  // called off or superseded
+	Cancelled  Status = "cancelled"  // called off, superseded, or its user erased
 	Suppressed Status = "suppressed" // the user may not get it
-	Dead       Status = "dead"       // needs a person
+	Dead       Status = "dead"       // needs a person, who redrives it or calls it off
 )
 
 // Retrying is how a delivery shows that waits for another try; it is never stored.

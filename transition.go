@@ -17,7 +17,7 @@ const (
 	EventLateRecord Event = "late_record" // news of an attempt whose claim was lost
 	EventReceipt    Event = "receipt"     // the provider reported
 	EventExpiry     Event = "expiry"      // it is of no more use
-	EventCancel     Event = "cancel"      // it is called off
+	EventCancel     Event = "cancel"      // it is called off, or its user erased
 	EventRedrive    Event = "redrive"     // a person tries it again
 )
 
@@ -67,6 +67,7 @@ func Transitions() []Transition {
 		{Failed, EventRedrive, []Status{Parked, Expired, Cancelled}},
 		{Dead, EventLateRecord, positive},
 		{Dead, EventReceipt, positive},
+		{Dead, EventCancel, []Status{Cancelled}},
 		{Dead, EventRedrive, []Status{Parked, Expired, Cancelled}},
 		{Expired, EventLateRecord, positive},
 		{Expired, EventReceipt, positive},

@@ -54,7 +54,7 @@ func (s *service) eventRoutes() []route {
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/notifications/{id}/cancel", scope: scopeSend, summary: "Cancel a notification",
-			about:  "What is being sent is not tried again. A repeated cancel answers the same.",
+			about:  "Ends what waits, and dead letters for good. What is being sent is not tried again. A repeated cancel answers the same.",
 			takes:  takes[wire.Nothing](`{}`).maybe(),
 			gives:  []reply{{status: http.StatusOK, about: "What was called off, and what was too late.", body: wire.Cancelled{}}},
 			errors: []problem.Code{problem.NotFound, problem.NothingToCancel},
@@ -81,7 +81,7 @@ func (s *service) userRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, pattern: "/v1/users/{user_id}", scope: scopeUsers, summary: "Erase a user",
-			about:  "Deletes the person and what notifications told; what is not sent yet is called off.",
+			about:  "Deletes the person and what notifications told; what is not sent yet is called off, dead letters too, and nothing of theirs is redriven.",
 			gives:  []reply{{status: http.StatusNoContent, about: "Erased."}},
 			errors: []problem.Code{problem.NotFound},
 			serve:  s.eraseUser,

@@ -240,6 +240,8 @@ func doubtful(s stand) string {
 		return "may or may not have arrived and needs a person: whoever worked on it broke off, again and again"
 	case s.status == tidings.Cancelled && s.reason == tidings.ReasonCancelled:
 		return "was called off, but may have arrived: the provider gave no clear answer"
+	case s.status == tidings.Cancelled && s.reason == tidings.ReasonErased:
+		return "was called off since the user was erased, but may have arrived: the provider gave no clear answer"
 	case s.status == tidings.Cancelled && s.reason == tidings.ReasonSuperseded:
 		return "was called off since a newer one took its place, but may have arrived: the provider gave no clear answer"
 	}

@@ -9,8 +9,8 @@ import (
 	"tidings"
 )
 
-// Cancel ends what of a notification is not sent yet and marks it; repeated, it answers the
-// same. ErrNothing, with what was kept: there was nothing to cancel. ErrNotFound: no such
+// Cancel ends what of a notification is not sent yet, dead letters too, and marks it; repeated, it
+// answers the same. ErrNothing, with what was kept: there was nothing to cancel. ErrNotFound: no such
 // notification of that app (empty app: any).
 func (s *Store) Cancel(ctx context.Context, app string, id tidings.NotificationID, now time.Time) (Cancellation, error) {
 	var out Cancellation
@@ -64,7 +64,7 @@ func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation,
 	var out Cancellation
 	err := t.cancelScan(id, func(id tidings.DeliveryID, status tidings.Status, live bool, _ time.Time) {
 		switch {
-		case status == tidings.Parked, status == tidings.Queued:
+		case status == tidings.Parked, status == tidings.Queued, status == tidings.Dead:
 			out.Cancelled = append(out.Cancelled, id)
 		case live:
 			out.Cancelling = append(out.Cancelling, id)

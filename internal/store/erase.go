@@ -10,8 +10,8 @@ import (
 )
 
 // EraseUser deletes the person: user, addresses, preferences, the data of their notifications.
-// Suppression hashes stay. Live deliveries and holds end cancelled with reason erased; what is
-// being sent at that moment is not tried again.
+// Suppression hashes stay. What waits, dead letters too, ends cancelled with reason erased, and so
+// do holds; what is being sent at that moment is not tried again, and nothing is redriven.
 func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 	at := now.UnixMicro()
 	steps := []struct {
@@ -21,6 +21,7 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		{"erase_mark", []any{id, at}},
 		{"erase_user_data", []any{id}},
 		{"erase_deliveries", []any{id, at}},
+		{"erase_under_way", []any{id}},
 		{"erase_holds", []any{id}},
 		{"erase_preferences", []any{id}},
 		{"erase_addresses", []any{id}},

@@ -22,7 +22,7 @@ func (m *machine) giveBack(r *rapid.T) {
 
 func (m *machine) cancel(r *rapid.T) {
 	note := pick(r, m.notes, "notification")
-	some := note.cancelled || note.hold == tidings.HoldWaiting || slices.ContainsFunc(note.all, (*modelled).live)
+	some := note.cancelled || note.hold == tidings.HoldWaiting || slices.ContainsFunc(note.all, func(d *modelled) bool { return d.live() || d.is(tidings.Dead) })
 	_, err := m.s.Cancel(m.Context(), "", note.id, m.now)
 	if errors.Is(err, store.ErrNothing) == some || !some && err == nil || some && err != nil {
 		m.Fatalf("cancel says %v; there was something: %v", err, some)
@@ -35,7 +35,7 @@ func (m *machine) cancel(r *rapid.T) {
 		note.hold = tidings.HoldCancelled
 	}
 	for _, d := range note.all {
-		if d.is(tidings.Parked, tidings.Queued) {
+		if d.is(tidings.Parked, tidings.Queued, tidings.Dead) {
 			d.end(tidings.Cancelled)
 		}
 	}

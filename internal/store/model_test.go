@@ -65,7 +65,11 @@ func (m *modelled) live() bool { return !m.due.IsZero() }
 
 func (m *modelled) move(s tidings.Status, due time.Time) { m.status, m.due = s, due }
 
+// end is an end. After a cancel was answered nothing is left for a person to try again.
 func (m *modelled) end(s tidings.Status) {
+	if s == tidings.Dead && m.of.cancelled {
+		s = tidings.Cancelled
+	}
 	m.move(s, time.Time{})
 	m.redriven = false
 }

@@ -31,7 +31,9 @@ func (s *Store) Condemn(ctx context.Context, c Class, id tidings.DeliveryID, sei
 		if !dead {
 			return f
 		}
-		return f.move(tidings.Dead, tidings.ReasonPoison, time.Time{}, now)
+		after := f.move(tidings.Dead, tidings.ReasonPoison, time.Time{}, now)
+		dead = after.status == tidings.Dead // what is called off ends as that
+		return after
 	}}})
 	if err != nil {
 		return false, fmt.Errorf("end poison: %w", err)

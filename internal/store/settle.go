@@ -37,18 +37,30 @@ func (e evidence) refused(attempt int) bool {
 
 func (s standing) live() bool { return s.status.Live(!s.dueAt.IsZero()) }
 
-// move gives the standing another status. An end keeps the instant at which the first end came;
-// what was to be retried after a cancel, or after a newer one took its place, ends instead.
-func (s standing) move(status tidings.Status, reason tidings.Reason, due, now time.Time) standing {
-	superseded := s.live() && s.reason == tidings.ReasonSuperseded
+// mark is why a delivery is called off, so that it may not be tried again; empty: it may. What is
+// under way bears the mark of an erasure, or of a newer one in its place, as its reason.
+func (s standing) mark() tidings.Reason {
 	switch {
-	case status == tidings.Unknown && superseded && !due.IsZero():
-		reason = tidings.ReasonSuperseded // the mark stays while word is awaited
-	case status != tidings.Parked:
+	case s.live() && s.reason == tidings.ReasonErased:
+		return tidings.ReasonErased
 	case s.cancelled:
-		status, reason, due = tidings.Cancelled, tidings.ReasonCancelled, time.Time{}
-	case superseded:
-		status, reason, due = tidings.Cancelled, tidings.ReasonSuperseded, time.Time{}
+		return tidings.ReasonCancelled
+	case s.live() && s.reason == tidings.ReasonSuperseded:
+		return tidings.ReasonSuperseded
+	}
+	return ""
+}
+
+// move gives the standing another status. An end keeps the instant at which the first end came.
+// What is called off ends as cancelled where it would be tried again, now or by a person.
+func (s standing) move(status tidings.Status, reason tidings.Reason, due, now time.Time) standing {
+	mark := s.mark()
+	switch {
+	case mark == "":
+	case status == tidings.Unknown && !due.IsZero():
+		reason = mark // it stays while word is awaited
+	case status == tidings.Parked, status == tidings.Dead:
+		status, reason, due = tidings.Cancelled, mark, time.Time{}
 	}
 	s.status, s.reason, s.dueAt = status, reason, due
 	switch {

@@ -39,11 +39,11 @@ SELECT id, app, test, type, user_id, category, catalog_version, dedupe_key, coll
 FROM notifications WHERE user_id = $1 ORDER BY id DESC;
 
 -- The statements of an erasure, in the order in which rows are locked. The mark comes first: it
--- keeps what is under way from being tried again.
+-- keeps what is under way from being tried again, and what ended badly from being redriven.
 -- name: erase_mark
 UPDATE notifications SET cancelled_at = $2
 WHERE user_id = $1 AND cancelled_at IS NULL
-  AND (EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND d.due_at IS NOT NULL)
+  AND (EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND (d.due_at IS NOT NULL OR d.status IN ('dead', 'failed', 'unknown')))
     OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting'));
 
 -- name: erase_user_data
@@ -51,7 +51,12 @@ UPDATE notifications SET data = '', collapse_key = '' WHERE user_id = $1;
 
 -- name: erase_deliveries
 UPDATE deliveries SET status = 'cancelled', reason = 'erased', due_at = NULL, finished_at = $2
-WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('parked', 'queued');
+WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('parked', 'queued', 'dead');
+
+-- What is being sent goes on, and bears the mark that it is not to be sent again.
+-- name: erase_under_way
+UPDATE deliveries SET reason = 'erased'
+WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('sending', 'unknown') AND due_at IS NOT NULL;
 
 -- name: erase_holds
 UPDATE holds SET state = 'cancelled'
