@@ -26,6 +26,7 @@ type declaration struct {
 	categories map[string]tidings.Category
 	events     map[string]*tidings.EventType
 	lines      map[string]int            // of event types
+	remarks    map[string]int            // of categories, and of what Lint remarks in them
 	fields     map[string]map[string]int // of the members of an event type's data
 }
 
@@ -34,7 +35,7 @@ func declare(source string, problems *Problems) *declaration {
 	d := &declaration{
 		reader: &reader{file: catalogFile, problems: problems}, locale: fallbackLocale,
 		categories: map[string]tidings.Category{}, events: map[string]*tidings.EventType{},
-		lines: map[string]int{}, fields: map[string]map[string]int{},
+		lines: map[string]int{}, remarks: map[string]int{}, fields: map[string]map[string]int{},
 	}
 	root := d.document(source)
 	if root == nil {
@@ -97,6 +98,7 @@ func (d *declaration) readDefaults(n *yaml.Node) map[tidings.Channel]bool {
 
 func (d *declaration) readCategory(k key) tidings.Category {
 	c := tidings.Category{Name: k.name}
+	d.remarks[k.name] = k.line
 	consent, quiet := 0, 0
 	d.reader.fields(k.value, "category "+k.name, map[string]func(*yaml.Node){
 		"kind": func(n *yaml.Node) {
@@ -104,10 +106,14 @@ func (d *declaration) readCategory(k key) tidings.Category {
 		},
 		"consent": func(n *yaml.Node) {
 			consent = n.Line
+			d.remarks[consentOf(k.name)] = n.Line
 			c.Consent = d.oneOf(n, "consent", tidings.OptOut, tidings.OptIn, tidings.DoubleOptIn)
 		},
 		"channels": func(n *yaml.Node) { c.Channels = d.readDefaults(n) },
-		"caps":     func(n *yaml.Node) { c.CapPerUser = d.readCaps(n) },
+		"caps": func(n *yaml.Node) {
+			d.remarks[capsOf(k.name)] = n.Line
+			c.CapPerUser = d.readCaps(n)
+		},
 		"quiet_hours": func(n *yaml.Node) {
 			quiet = n.Line
 			c.QuietHours = tidings.QuietRule(d.oneOf(n, "quiet_hours", string(tidings.QuietHold), string(tidings.QuietDrop)))
@@ -135,6 +141,10 @@ func (d *declaration) readCategory(k key) tidings.Category {
 	}
 	return c
 }
+
+// consentOf and capsOf name what Lint remarks in a category.
+func consentOf(category string) string { return category + " consent" }
+func capsOf(category string) string    { return category + " caps" }
 
 // readOnUnknown reads retry, give_up or {wait_receipt: 2m, then: retry}.
 func (d *declaration) readOnUnknown(n *yaml.Node) *tidings.OnUnknown {

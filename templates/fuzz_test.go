@@ -36,7 +36,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("an error without problems: %v", err)
 		}
 		if err == nil {
-			c.Lint()
+			c.Lint(24 * time.Hour)
 			for _, channel := range []tidings.Channel{tidings.Push, tidings.Email} {
 				assertBounded(t, c, "shipped", channel, `{"order":"<4711>","a":[1],"b":{},"c":"x"}`)
 			}

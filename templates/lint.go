@@ -11,8 +11,9 @@ import (
 
 // Lint lists what is allowed and yet likely wrong: templates that do not render with the
 // examples of their schema or use names that it lacks, locales that some templates have and
-// others do not, and rules that are declared before the service follows them.
-func (c *Catalogue) Lint() Problems {
+// others do not, rules that are declared before the service follows them, and event types that
+// would expire before they are late. expiresIn is the expiry of those that name none; 0: not known.
+func (c *Catalogue) Lint(expiresIn time.Duration) Problems {
 	var warnings Problems
 	warn := func(file string, line int, format string, args ...any) {
 		warnings = append(warnings, Problem{File: file, Line: line, Detail: fmt.Sprintf(format, args...)})
@@ -20,14 +21,18 @@ func (c *Catalogue) Lint() Problems {
 	for _, name := range sortedKeys(c.Categories) {
 		category := c.Categories[name]
 		if category.CapPerUser.Count > 0 {
-			warn(catalogFile, 0, "category %s: caps are declared, but not followed yet", name)
+			warn(catalogFile, c.remarks[capsOf(name)], "category %s: caps are declared, but not followed yet", name)
 		}
 		if category.Consent == tidings.OptIn {
-			warn(catalogFile, 0, "category %s: consents are not recorded yet, so nothing of it is sent", name)
+			warn(catalogFile, c.remarks[consentOf(name)], "category %s: consents are not recorded yet, so nothing of it is sent", name)
 		}
 	}
 	for _, name := range sortedKeys(c.Events) {
-		c.lintEvent(c.Events[name], warn)
+		e := c.Events[name]
+		if fresh := e.Fresh(); e.ExpiresIn == 0 && expiresIn > 0 && fresh >= expiresIn {
+			warn(catalogFile, c.lines[name], "event type %s expires in %v by default, before it is late: fresh_for %v should be shorter, or name an expires_in", name, expiresIn, fresh)
+		}
+		c.lintEvent(e, warn)
 	}
 	return warnings
 }
@@ -36,12 +41,12 @@ type warner = func(file string, line int, format string, args ...any)
 
 func (c *Catalogue) lintEvent(e *tidings.EventType, warn warner) {
 	if e.Data == nil {
-		warn(catalogFile, 0, "event type %s has no data schema, so its templates were not tried", e.Name)
+		warn(catalogFile, c.lines[e.Name], "event type %s has no data schema, so its templates were not tried", e.Name)
 		return
 	}
 	data, err := json.Marshal(Examples(e))
 	if err != nil {
-		warn(catalogFile, 0, "event type %s: its examples are no JSON", e.Name)
+		warn(catalogFile, c.lines[e.Name], "event type %s: its examples are no JSON", e.Name)
 		return
 	}
 	all := c.locales()
@@ -53,7 +58,7 @@ func (c *Catalogue) lintEvent(e *tidings.EventType, warn warner) {
 		for _, key := range sortedKeys(all) {
 			set := sets[key]
 			if set == nil {
-				warn(catalogFile, 0, "event type %s has no %s in %s; it goes out in %s", e.Name, channel, all[key], c.DefaultLocale)
+				warn(catalogFile, c.lines[e.Name], "event type %s has no %s in %s; it goes out in %s", e.Name, channel, all[key], c.DefaultLocale)
 				continue
 			}
 			lintSet(set, channel, e, data, warn)

@@ -239,9 +239,44 @@ func TestACatalogueKeepsItsFilesWhenTheCallersChange(t *testing.T) {
 }
 
 func TestTheSampleHasNothingToWarnOfButCaps(t *testing.T) {
-	warnings := sample(t).Lint()
+	warnings := sample(t).Lint(24 * time.Hour)
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Detail, "offers: caps are declared") {
 		t.Errorf("warnings:\n%v", warnings)
+	}
+}
+
+func TestEveryWarningOfTheCatalogueHasItsLine(t *testing.T) {
+	files := map[string]string{
+		"catalog.yaml": `categories:
+  offers:
+    kind: marketing
+    consent: opt_in
+    caps: {per_user: 3/24h}
+    fresh_for: 30h
+events:
+  offer.weekly:
+    category: offers
+    channels: [email]
+  offer.daily: {category: offers, channels: [email], fresh_for: 1h}
+  offer.monthly: {category: offers, channels: [email], expires_in: 72h}
+`,
+	}
+	for _, event := range []string{"offer.weekly", "offer.daily", "offer.monthly"} {
+		files["templates/"+event+"/email.en.yaml"] = "subject: Apples\n"
+		files["templates/"+event+"/email.en.txt"] = "Apples are in"
+	}
+	report := parse(t, files).Lint(24 * time.Hour).Error()
+	for _, want := range []string{
+		"catalog.yaml:5: category offers: caps", "catalog.yaml:4: category offers: consents",
+		"catalog.yaml:8: event type offer.weekly has no data schema",
+		"catalog.yaml:8: event type offer.weekly expires in 24h0m0s by default, before it is late: fresh_for 30h0m0s",
+	} {
+		if !strings.Contains(report, want) {
+			t.Errorf("no %q in\n%s", want, report)
+		}
+	}
+	if strings.Contains(report, "offer.daily expires") || strings.Contains(report, "offer.monthly expires") {
+		t.Errorf("warned without cause:\n%s", report)
 	}
 }
 
@@ -252,11 +287,11 @@ func TestLintTriesTheExamples(t *testing.T) {
 	}
 	files["catalog.yaml"] = strings.Replace(files["catalog.yaml"], "order: {type: string", "parcel: {type: string", 1)
 	files["templates/offer.weekly/push.fr.yaml"] = "title: Cette semaine\nbody: '{{.data.headline}}'\n"
-	report := parse(t, files).Lint().Error()
+	report := parse(t, files).Lint(24 * time.Hour).Error()
 	for _, want := range []string{
 		`templates/order.shipped/push.en.yaml:2: the data schema of order.shipped has no "order"`,
 		`templates/order.shipped/push.de.yaml: with the examples of the schema: line 2: the template uses /data/order, which is absent`,
-		`catalog.yaml: event type login.code has no sms in fr; it goes out in en`,
+		`: event type login.code has no sms in fr; it goes out in en`,
 	} {
 		if !strings.Contains(report, want) {
 			t.Errorf("no %q in\n%s", want, report)

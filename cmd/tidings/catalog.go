@@ -64,8 +64,13 @@ func newCatalogCheck() *cobra.Command {
 				}
 				return err
 			}
-			for _, warning := range parsed.Lint() {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: warning: %s\n", warning.File, warning.Line, warning.Detail)
+			cfg, err := loadConfig(cmd)
+			if err != nil {
+				return err
+			}
+			for _, warning := range parsed.Lint(cfg.Workers.Delivery.ExpiresIn) {
+				warning.Detail = "warning: " + warning.Detail
+				fmt.Fprintln(cmd.OutOrStdout(), warning)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d event types, %d categories, hash %.12s\n", len(parsed.Events), len(parsed.Categories), parsed.Hash)
 			return nil

@@ -152,7 +152,7 @@ func (d *Door) Enter(app string, c Class, demands []Demand) *Refusal {
 	}
 	for _, w := range demands {
 		if l := d.lanes[w.Lane]; l != nil {
-			l.open[app] += w.Deliveries
+			l.add(l.open, app, w.Deliveries)
 		}
 	}
 	return nil
@@ -167,11 +167,9 @@ func (d *Door) Settle(app string, demands []Demand, committed bool) {
 		if l == nil {
 			continue
 		}
-		if l.open[app] -= w.Deliveries; l.open[app] <= 0 {
-			delete(l.open, app)
-		}
+		l.take(l.open, app, w.Deliveries)
 		if committed {
-			l.since[app] += w.Deliveries
+			l.add(l.since, app, w.Deliveries)
 		}
 	}
 }

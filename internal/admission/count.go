@@ -98,9 +98,7 @@ func (d *Door) takeOver(waiting map[tidings.Lane]store.Waiting, settled map[tidi
 		l.drain.see(l.total, w.Came, w.Queued+w.Due, span, now)
 		l.total, l.apps = w.Queued+w.Due, w.Apps
 		for app, n := range settled[name] {
-			if l.since[app] -= n; l.since[app] <= 0 {
-				delete(l.since, app)
-			}
+			l.take(l.since, app, n)
 		}
 		busy = busy || l.waiting() > min(l.limit(), l.bound.Short)/4
 		if l.apps == nil && l.contended() {

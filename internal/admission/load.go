@@ -25,6 +25,7 @@ type load struct {
 	apps  map[string]int // the same by app; nil: not told apart
 	since map[string]int // committed by this process since the count began, by app
 	open  map[string]int // let in and not settled, by app
+	more  int            // the sum of since and open
 	drain drain
 }
 
@@ -33,15 +34,21 @@ func newLoad(lane tidings.Lane, b Bound) *load {
 }
 
 // waiting is how many deliveries wait.
-func (l *load) waiting() int {
-	n := l.total
-	for _, more := range l.since {
-		n += more
+func (l *load) waiting() int { return l.total + l.more }
+
+// add counts n deliveries of an app more in since or open.
+func (l *load) add(in map[string]int, app string, n int) {
+	in[app] += n
+	l.more += n
+}
+
+// take counts n deliveries of an app less in since or open, or as many as there are.
+func (l *load) take(from map[string]int, app string, n int) {
+	n = min(n, from[app])
+	l.more -= n
+	if from[app] -= n; from[app] == 0 {
+		delete(from, app)
 	}
-	for _, more := range l.open {
-		n += more
-	}
-	return n
 }
 
 // of is how many of an app wait.

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -66,7 +68,8 @@ func codeOf(r *Refusal) string {
 
 func TestWhatIsOnItsWayCounts(t *testing.T) {
 	l := loaded(map[string]int{"shop": 40})
-	l.since["shop"], l.open["shop"] = 30, 30
+	l.add(l.since, "shop", 30)
+	l.add(l.open, "shop", 30)
 	if got := l.waiting(); got != 100 {
 		t.Errorf("%d wait, want 100", got)
 	}
@@ -77,7 +80,8 @@ func TestWhatIsOnItsWayCounts(t *testing.T) {
 
 func TestAppsThatAreNotToldApartShareNothing(t *testing.T) {
 	l := loaded(nil)
-	l.total, l.since["bank"] = 70, 1
+	l.total = 70
+	l.add(l.since, "bank", 1)
 	if r := l.refusal("shop", Transactional, 29); r != nil {
 		t.Errorf("refused: %v", r)
 	}
@@ -165,6 +169,30 @@ func TestTheRateOfALane(t *testing.T) {
 		}
 		if d.see(0, 0, 0, time.Second, now.Add(drainSpan)); d.perSecond != 0 || d.full != 0 {
 			t.Errorf("%s: after a minute it is still %v", c.why, d.perSecond)
+		}
+	}
+}
+
+// What waits is summed up as it changes; it must come to the same as a count of all apps.
+func TestTheRunningSumIsThatOfTheApps(t *testing.T) {
+	l := newLoad("push.bulk", Bound{Limit: 100, Short: 100})
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		app, n := fmt.Sprint("app", random.IntN(5)), random.IntN(4)
+		maps := []map[string]int{l.since, l.open}
+		if random.IntN(2) == 0 {
+			l.add(maps[random.IntN(2)], app, n)
+		} else {
+			l.take(maps[random.IntN(2)], app, n) // also of what is not there
+		}
+		want := 0
+		for _, m := range maps {
+			for _, of := range m {
+				want += of
+			}
+		}
+		if l.waiting() != want {
+			t.Fatalf("the sum is %d, all apps have %d", l.waiting(), want)
 		}
 	}
 }

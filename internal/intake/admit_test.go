@@ -174,3 +174,34 @@ func TestAnAppWithItsShareOfTheLaneWaitsInTheLog(t *testing.T) {
 		}
 	})
 }
+
+// A quota is on posts; only a full lane is nothing to an event that does not go there yet.
+func TestAHeldEventPassesAFullLaneAndTakesOfTheQuota(t *testing.T) {
+	eachBound(t, map[tidings.Lane]int{"email.bulk": 1}, func(t *testing.T, r *rig) {
+		left := 2
+		r.quota = func(string, time.Time) time.Duration {
+			if left == 0 {
+				return time.Second
+			}
+			left--
+			return 0
+		}
+		r.Intake, _ = r.another(t)
+		later := func(user, key string) intake.Event {
+			e := shipped(user, key)
+			e.SendAt = time.Now().Add(time.Hour)
+			return e
+		}
+		r.accept(t, shipped("u_1", "")) // fills the lane
+		res := r.accept(t, later("u_2", "k"))
+		if res.Status != tidings.NotificationHeld {
+			t.Errorf("held beside a full lane: %+v", res)
+		}
+		if refusal := r.refused(t, later("u_3", ""), "quota_exceeded"); refusal.After != time.Second {
+			t.Errorf("a held event above the quota waits %v", refusal.After)
+		}
+		if again := r.post(t, later("u_2", "k")); !again.Duplicate && again.Refusal != nil {
+			t.Errorf("a repeat took of the quota: %+v", again.Refusal)
+		}
+	})
+}

@@ -51,7 +51,8 @@ type rig struct {
 	store   *store.Store
 	lanes   *lanes.Lanes
 	metrics *observe.Metrics
-	bounds  map[tidings.Lane]admission.Bound // none: everything may come in
+	bounds  map[tidings.Lane]admission.Bound              // none: everything may come in
+	quota   func(app string, now time.Time) time.Duration // nil: none
 }
 
 // each runs test with a rig on every engine.
@@ -93,6 +94,7 @@ func (r *rig) another(t testing.TB) (*intake.Intake, *observe.Metrics) {
 		Version:   func(int64) (*templates.Catalogue, error) { return catalogue, nil },
 		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.SMS: true, tidings.Email: true},
 		Defaults:  intake.Defaults{ExpiresIn: 24 * time.Hour, DedupeWindow: 24 * time.Hour},
+		Quota:     r.quota,
 		Metrics:   metrics, Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(in.Close)
