@@ -9,7 +9,7 @@ import (
 type User struct {
 	ID         string
 	Locale     string // BCP 47; empty: the deployment's default
-	Timezone   string // IANA name; empty: the deployment's default
+	Timezone   string // IANA name; empty: the likeliest of the phone's area, else the deployment's default
 	Email      string
 	Phone      string // E.164
 	Attributes json.RawMessage

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tidings"
+	"tidings/internal/numbers"
 )
 
 // anywhere is the country of a route for all that no other route names.
@@ -54,7 +55,7 @@ func (r *router) check(channel tidings.Channel, routes []Route) error {
 			}
 		}
 		for _, country := range route.Countries {
-			if country != anywhere && !knownCountry(country) {
+			if country != anywhere && !numbers.Known(country) {
 				return fmt.Errorf("routes.%s: %q is not a country: use a two-letter code of ISO 3166 or *", channel, country)
 			}
 		}
@@ -93,7 +94,7 @@ func (r *router) candidates(id tidings.DeliveryID, to *tidings.Address) []string
 func (r *router) route(to *tidings.Address) *Route {
 	routes := r.routes[to.Channel]
 	if to.Channel == tidings.SMS {
-		country := countryOf(to.Value)
+		country := numbers.Country(to.Value)
 		for i := range routes {
 			if slices.ContainsFunc(routes[i].Countries, func(c string) bool { return strings.EqualFold(c, country) }) {
 				return &routes[i]

@@ -113,35 +113,3 @@ func TestRoutesThatCannotWorkAreRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestCountryIsThatOfTheLongestCallingCode(t *testing.T) {
-	tests := []struct{ phone, want, why string }{
-		{"+15550100123", "US", "a code of its own for most"},
-		{"+14165550100", "CA", "an area code of Canada"},
-		{"+18765550100", "JM", "an island in the North American plan"},
-		{"+77015550100", "KZ", "shares +7"},
-		{"+74955550100", "RU", "has the rest of +7"},
-		{"+441481555010", "GG", "an island with an area code of its own"},
-		{"+442075550100", "GB", "the country around it"},
-		{"+390655501000", "IT", "two digits"},
-		{"+3585550100", "FI", "three digits"},
-		{"+8835550100", "", "an international network has no country"},
-		{"", "", "nothing"},
-	}
-	for _, tt := range tests {
-		if got := countryOf(tt.phone); got != tt.want {
-			t.Errorf("%s: %s is of %q, want %q", tt.why, tt.phone, got, tt.want)
-		}
-	}
-}
-
-func TestTheTableOfCallingCodesIsSound(t *testing.T) {
-	for code, country := range countries {
-		if len(country) != 2 || strings.ToUpper(country) != country || len(code) > longestCode || strings.Trim(code, "0123456789") != "" {
-			t.Errorf("%q: %q", code, country)
-		}
-	}
-	if len(countries) < 230 {
-		t.Errorf("only %d codes", len(countries))
-	}
-}

@@ -90,7 +90,7 @@ type UserRef struct {
 // UserFields are what callers tell about a user; absent ones stay as they are.
 type UserFields struct {
 	Locale     *Locale         `json:"locale,omitempty" doc:"Language tag; absent: the deployment's default."`
-	Timezone   *Zone           `json:"timezone,omitempty" doc:"IANA name; absent: the deployment's default."`
+	Timezone   *Zone           `json:"timezone,omitempty" doc:"IANA name; absent: the likeliest at the home of the phone's number, else the deployment's default."`
 	Email      *Email          `json:"email,omitempty" doc:"Becomes an address of the user."`
 	Phone      *Phone          `json:"phone,omitempty" doc:"Becomes an address of the user."`
 	Attributes json.RawMessage `json:"attributes,omitempty" doc:"What templates may show of the user: an object."`

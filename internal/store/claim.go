@@ -15,7 +15,7 @@ import (
 
 // Claim takes the deliveries that are queued in the lane and pass the check, in key order; the
 // others are settled as the check says, or left alone when they are not queued. Of the user only
-// what templates see is given, of the address not how it fared, of the preferences no version.
+// what templates see and the phone is given, of the address not how it fared, of the preferences no version.
 func (s *Store) Claim(ctx context.Context, c Class, r ClaimRequest) ([]Claimed, error) {
 	r.IDs = slices.Clone(r.IDs)
 	slices.SortFunc(r.IDs, func(a, b tidings.DeliveryID) int { return bytes.Compare(a[:], b[:]) })
@@ -167,21 +167,21 @@ func (t *tx) eraseData(ids []tidings.NotificationID) error {
 
 // claimFacts receives one row of claim_facts.
 type claimFacts struct {
-	d                            storedDelivery
-	n                            storedNotification
-	locale, timezone, attributes *string
-	owner, provider, value       *string
-	status, reason               *string
-	registered                   time.Time
-	doc, suppressed              *string
-	suppressedAt                 time.Time
+	d                                   storedDelivery
+	n                                   storedNotification
+	locale, timezone, phone, attributes *string
+	owner, provider, value              *string
+	status, reason                      *string
+	registered                          time.Time
+	doc, suppressed                     *string
+	suppressedAt                        time.Time
 }
 
 func (f *claimFacts) dest() []any {
 	d, n := &f.d, &f.n
 	return []any{into(&d.AddressID), &d.Reason, &d.ClaimNo, &d.Tries, &d.tried, instant{&d.QueuedAt},
 		&n.App, truth{&n.Test}, &n.Type, &n.UserID, &n.Category, &n.CatalogVersion, &n.CollapseKey, truth{&n.Sensitive}, &n.data,
-		instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, &n.Parts, instant{&n.CancelledAt}, &f.locale, &f.timezone, &f.attributes,
+		instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, &n.Parts, instant{&n.CancelledAt}, &f.locale, &f.timezone, &f.phone, &f.attributes,
 		&f.owner, &f.provider, &f.value, &f.status, &f.reason, instant{&f.registered}, &f.doc, &f.suppressed, instant{&f.suppressedAt}}
 }
 
@@ -190,7 +190,8 @@ func (f *claimFacts) claimed(s *Store, id tidings.DeliveryID, lane tidings.Lane)
 	f.d.ntf, f.d.n, f.d.Lane, f.d.Status = tidings.NotificationOf(id), tidings.OrdinalOf(id), lane, tidings.Queued
 	f.n.ID = f.d.ntf
 	c := Claimed{Delivery: f.d.whole(), Notification: s.opened(&f.n)}
-	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Attributes: json.RawMessage(text(f.attributes))}
+	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Phone: text(f.phone),
+		Attributes: json.RawMessage(text(f.attributes))}
 	if f.value != nil {
 		c.Address = tidings.Address{ID: f.d.AddressID, UserID: text(f.owner), Channel: lane.Channel(), Provider: text(f.provider), Value: *f.value,
 			Status: tidings.AddressStatus(text(f.status)), Reason: tidings.Reason(text(f.reason)), RegisteredAt: f.registered}

@@ -1,4 +1,4 @@
-package workers
+package numbers
 
 import "strings"
 
@@ -46,20 +46,26 @@ var countries = func() map[string]string {
 	return byCode
 }()
 
-// countryOf is the country of a phone number in E.164, by its longest known calling code;
-// empty: none.
-func countryOf(phone string) string {
-	digits := strings.TrimPrefix(phone, "+")
-	for n := min(longestCode, len(digits)); n > 0; n-- {
-		if country, ok := countries[digits[:n]]; ok {
-			return country
-		}
-	}
-	return ""
+// Country is the country of a phone number in E.164 (ISO 3166, two letters), by its longest known
+// calling code; empty: none.
+func Country(phone string) string {
+	country, _ := longest(countries, phone, longestCode)
+	return country
 }
 
-// knownCountry reports whether a country has a calling code.
-func knownCountry(iso string) bool {
+// longest is what a table by leading digits has for a number: its longest entry counts.
+func longest[V any](table map[string]V, phone string, most int) (v V, found bool) {
+	digits := strings.TrimPrefix(phone, "+")
+	for n := min(most, len(digits)); n > 0; n-- {
+		if v, found = table[digits[:n]]; found {
+			return v, true
+		}
+	}
+	return v, false
+}
+
+// Known reports whether a country, by its two letters, has a calling code.
+func Known(iso string) bool {
 	for entry := range strings.FieldsFuncSeq(callingCodes, func(r rune) bool { return r == ';' || r == '\n' }) {
 		if country, _, _ := strings.Cut(strings.TrimSpace(entry), " "); strings.EqualFold(country, iso) {
 			return true
