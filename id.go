@@ -25,12 +25,14 @@ type (
 	deliveryKind     struct{}
 	addressKind      struct{}
 	holdKind         struct{}
+	consentKind      struct{}
 )
 
 func (notificationKind) Prefix() string { return "ntf_" }
 func (deliveryKind) Prefix() string     { return "dlv_" }
 func (addressKind) Prefix() string      { return "adr_" }
 func (holdKind) Prefix() string         { return "hld_" }
+func (consentKind) Prefix() string      { return "con_" }
 
 type (
 	// A NotificationID identifies a notification; its last ten bits are zero.
@@ -41,6 +43,8 @@ type (
 	AddressID = ID[addressKind]
 	// A HoldID identifies a hold.
 	HoldID = ID[holdKind]
+	// A ConsentID identifies a line of the consent ledger.
+	ConsentID = ID[consentKind]
 )
 
 var idText = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
@@ -73,6 +77,9 @@ func NewAddressID(now time.Time) AddressID { return NewID[addressKind](now) }
 
 // NewHoldID makes the id of a hold taken at now.
 func NewHoldID(now time.Time) HoldID { return NewID[holdKind](now) }
+
+// NewConsentID makes the id of a line of the consent ledger written at now.
+func NewConsentID(now time.Time) ConsentID { return NewID[consentKind](now) }
 
 // DeliveryOf is the id of the delivery with ordinal n of a notification; n is below MaxDeliveries.
 func DeliveryOf(ntf NotificationID, n int) DeliveryID {
@@ -153,3 +160,6 @@ func ParseDeliveryID(s string) (DeliveryID, error) { return ParseID[deliveryKind
 
 // ParseAddressID reads "adr_…".
 func ParseAddressID(s string) (AddressID, error) { return ParseID[addressKind](s) }
+
+// ParseConsentID reads "con_…".
+func ParseConsentID(s string) (ConsentID, error) { return ParseID[consentKind](s) }

@@ -45,8 +45,13 @@ func (s *service) patchPreferences(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, u, err := s.Store.ChangePreferences(c.Context(), id, expected, c.now, func(p *preferences.Preferences, u *tidings.User) error {
-		return s.change(p, u, &in, choices)
+	by := preferences.Origin{Source: preferences.SourceAPI, App: c.caller.App}
+	p, u, err := s.Store.ChangePreferences(c.Context(), id, expected, c.now, func(p *preferences.Preferences, u *tidings.User) ([]preferences.Entry, error) {
+		before := p.Clone()
+		if err := s.change(p, u, &in, choices); err != nil {
+			return nil, err
+		}
+		return preferences.Settle(before, p, s.category, by, c.now), nil
 	})
 	if err != nil {
 		return nil, patchProblem(err)
@@ -56,9 +61,8 @@ func (s *service) patchPreferences(c *call) (*answer, error) {
 
 // change applies a patch to what the user wants now.
 func (s *service) change(p *preferences.Preferences, u *tidings.User, in *wire.PreferencesPatch, choices json.RawMessage) error {
-	catalogue, _ := s.Catalogue()
 	next, err := p.Patch(choices, func(category string) (tidings.CategoryKind, bool) {
-		found, known := catalogue.Categories[category]
+		found, known := s.category(category)
 		return found.Kind, known
 	})
 	if err != nil {
@@ -72,6 +76,13 @@ func (s *service) change(p *preferences.Preferences, u *tidings.User, in *wire.P
 		u.Timezone = string(*in.Timezone)
 	}
 	return nil
+}
+
+// category finds a category of the catalogue.
+func (s *service) category(name string) (tidings.Category, bool) {
+	catalogue, _ := s.Catalogue()
+	found, known := catalogue.Categories[name]
+	return found, known
 }
 
 func patchProblem(err error) error {

@@ -45,7 +45,7 @@ func (p Preferences) Patch(patch []byte, kind func(category string) (tidings.Cat
 	if err != nil {
 		return p, err
 	}
-	out := p.clone()
+	out := p.Clone()
 	for _, m := range members {
 		switch m.name {
 		case "all":
@@ -68,7 +68,8 @@ func (p Preferences) Patch(patch []byte, kind func(category string) (tidings.Cat
 	return out, nil
 }
 
-func (p Preferences) clone() Preferences {
+// Clone is a copy that shares nothing that a change could touch.
+func (p Preferences) Clone() Preferences {
 	p.Channels = maps.Clone(p.Channels)
 	p.Categories = maps.Clone(p.Categories)
 	for name, c := range p.Categories {

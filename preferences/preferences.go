@@ -43,21 +43,15 @@ func (c Choice) asks(channel tidings.Channel) bool {
 	return c.All != nil && *c.All
 }
 
-// A Consent is where the ledger of a category stands for a user.
-type Consent struct {
-	State ConsentState `json:"state"`
-	At    time.Time    `json:"at"`
+// asksAny reports whether the choice says yes to anything.
+func (c Choice) asksAny() bool {
+	for _, on := range c.Channels {
+		if on {
+			return true
+		}
+	}
+	return c.All != nil && *c.All
 }
-
-// A ConsentState says whether somebody agreed.
-type ConsentState string
-
-// The states of a consent.
-const (
-	ConsentAsked     ConsentState = "asked"     // agreed once, and is to confirm it by a link
-	ConsentGiven     ConsentState = "given"     // agreed, and confirmed it where that is asked for
-	ConsentWithdrawn ConsentState = "withdrawn" // took it back
-)
 
 func (p *Preferences) refusesAll() tidings.Reason {
 	if p.All != nil && !*p.All {
@@ -93,7 +87,7 @@ func (p *Preferences) lacksConsent(c *tidings.Category, channel tidings.Channel)
 	if c.Kind == tidings.Critical {
 		return ""
 	}
-	if c.Kind == tidings.Marketing && c.Consent != tidings.OptOut && p.Consents[c.Name].State != ConsentGiven {
+	if asksFirst(c) && !p.consents(c.Name, channel) {
 		return tidings.ReasonConsentMissing
 	}
 	if on, named := c.Channels[channel]; named && !on && !p.Categories[c.Name].asks(channel) {

@@ -156,9 +156,9 @@ func TestWhatTheUserRefusesBeforeTheClaimIsNotSent(t *testing.T) {
 	s := &script{}
 	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
 		id := w.accept(1, orderPush)[0]
-		_, _, err := w.store.ChangePreferences(t.Context(), "u_1", -1, time.Now(), func(p *preferences.Preferences, _ *tidings.User) error {
+		_, _, err := w.store.ChangePreferences(t.Context(), "u_1", -1, time.Now(), func(p *preferences.Preferences, _ *tidings.User) ([]preferences.Entry, error) {
 			p.Channels = map[tidings.Channel]bool{tidings.Push: false}
-			return nil
+			return nil, nil
 		})
 		if err != nil {
 			t.Fatal(err)

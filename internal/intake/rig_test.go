@@ -212,9 +212,9 @@ func counted(t *testing.T, metrics *observe.Metrics, name, label string) float64
 // optOut makes a user refuse a channel.
 func (r *rig) optOut(t *testing.T, user string, channel tidings.Channel) {
 	t.Helper()
-	_, _, err := r.store.ChangePreferences(t.Context(), user, -1, time.Now(), func(p *preferences.Preferences, _ *tidings.User) error {
+	_, _, err := r.store.ChangePreferences(t.Context(), user, -1, time.Now(), func(p *preferences.Preferences, _ *tidings.User) ([]preferences.Entry, error) {
 		p.Channels = map[tidings.Channel]bool{channel: false}
-		return nil
+		return nil, nil
 	})
 	if err != nil {
 		t.Fatal(err)

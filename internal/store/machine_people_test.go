@@ -90,9 +90,9 @@ func (m *machine) pause(r *rapid.T) {
 
 func (m *machine) optOut(r *rapid.T) {
 	m.optedOut = rapid.IntRange(0, 2).Draw(r, "out") == 0
-	_, _, err := m.s.ChangePreferences(m.Context(), m.user, -1, m.now, func(p *preferences.Preferences, _ *tidings.User) error {
+	_, _, err := m.s.ChangePreferences(m.Context(), m.user, -1, m.now, func(p *preferences.Preferences, _ *tidings.User) ([]preferences.Entry, error) {
 		p.Channels = map[tidings.Channel]bool{tidings.Push: !m.optedOut}
-		return nil
+		return nil, nil
 	})
 	m.must(err)
 }

@@ -28,12 +28,13 @@ func (s *Store) Preferences(ctx context.Context, user string) (preferences.Prefe
 }
 
 // ChangePreferences runs change on the current preferences and user inside the transaction and
-// stores what it gives with the next version; only Locale and Timezone of the user are taken.
+// stores what it gives with the next version; only Locale and Timezone of the user are taken. The
+// lines that change gives go into the consent ledger in the same transaction.
 // An unknown user is made. expected is the version the caller saw, -1: any; another is ErrConflict. An
 // error of change is returned as it is and nothing is stored. change may run more than once,
 // each time on values of its own.
 func (s *Store) ChangePreferences(ctx context.Context, user string, expected int64, now time.Time,
-	change func(p *preferences.Preferences, u *tidings.User) error) (preferences.Preferences, tidings.User, error) {
+	change func(p *preferences.Preferences, u *tidings.User) ([]preferences.Entry, error)) (preferences.Preferences, tidings.User, error) {
 	var p preferences.Preferences
 	var u tidings.User
 	var refused error
@@ -48,12 +49,16 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 			return ErrConflict
 		}
 		changed := u
-		if refused = change(&p, &changed); refused != nil {
+		var lines []preferences.Entry
+		if lines, refused = change(&p, &changed); refused != nil {
 			return refused
 		}
 		p.Version++
 		u.Locale, u.Timezone, u.UpdatedAt = changed.Locale, changed.Timezone, micro(now)
 		if err := t.putUser(u); err != nil {
+			return err
+		}
+		if err := t.addConsents(user, lines); err != nil {
 			return err
 		}
 		return t.putPreferences(user, p, now)

@@ -12,14 +12,14 @@ import (
 	"tidings/preferences"
 )
 
-func refuse(category string) func(*preferences.Preferences, *tidings.User) error {
-	return func(p *preferences.Preferences, _ *tidings.User) error {
+func refuse(category string) func(*preferences.Preferences, *tidings.User) ([]preferences.Entry, error) {
+	return func(p *preferences.Preferences, _ *tidings.User) ([]preferences.Entry, error) {
 		if p.Categories == nil {
 			p.Categories = map[string]preferences.Choice{}
 		}
 		off := false
 		p.Categories[category] = preferences.Choice{All: &off}
-		return nil
+		return nil, nil
 	}
 }
 
@@ -37,7 +37,7 @@ func TestAUserWithoutPreferencesRefusesNothing(t *testing.T) {
 
 func TestAChangeOfPreferencesIsReadBackWithTheNextVersion(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		changed, _, err := s.ChangePreferences(t.Context(), "u_1", 0, noon(), func(p *preferences.Preferences, u *tidings.User) error {
+		changed, _, err := s.ChangePreferences(t.Context(), "u_1", 0, noon(), func(p *preferences.Preferences, u *tidings.User) ([]preferences.Entry, error) {
 			u.Locale, u.Email = "fr", "other@example.test"
 			return refuse("offers")(p, u)
 		})
@@ -67,7 +67,9 @@ func TestAChangeOfAnotherVersionIsAConflict(t *testing.T) {
 func TestARefusedChangeStoresNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		refusal := errors.New("no such category")
-		_, _, err := s.ChangePreferences(t.Context(), "u_1", -1, noon(), func(*preferences.Preferences, *tidings.User) error { return refusal })
+		_, _, err := s.ChangePreferences(t.Context(), "u_1", -1, noon(), func(*preferences.Preferences, *tidings.User) ([]preferences.Entry, error) {
+			return nil, refusal
+		})
 		if err != refusal {
 			t.Errorf("error = %v, want the very one", err)
 		}

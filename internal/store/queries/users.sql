@@ -65,6 +65,9 @@ WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND state = 'wait
 -- name: erase_preferences
 DELETE FROM preferences WHERE user_id = $1;
 
+-- name: erase_consents
+DELETE FROM consents WHERE user_id = $1;
+
 -- name: erase_addresses
 DELETE FROM addresses WHERE user_id = $1;
 

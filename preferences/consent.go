@@ -1,0 +1,91 @@
+package preferences
+
+import (
+	"time"
+
+	"tidings"
+)
+
+// A Consent is where the ledger of a category stands for a user.
+type Consent struct {
+	State ConsentState `json:"state"`
+	At    time.Time    `json:"at"`
+}
+
+// A ConsentState says whether somebody agreed.
+type ConsentState string
+
+// The states of a consent, which are also the actions of the ledger.
+const (
+	ConsentAsked     ConsentState = "asked"     // agreed once, and is to confirm it by a link
+	ConsentGiven     ConsentState = "given"     // agreed, and confirmed it where that is asked for
+	ConsentWithdrawn ConsentState = "withdrawn" // took it back
+)
+
+// asksFirst reports whether a category needs a yes of the user before the first message.
+func asksFirst(c *tidings.Category) bool {
+	return c.Kind == tidings.Marketing && c.Consent != tidings.OptOut
+}
+
+// consents reports whether the user agreed to a category that asks first, on a channel. Who said
+// yes to some of its channels only agreed to those.
+func (p *Preferences) consents(category string, channel tidings.Channel) bool {
+	if p.Consents[category].State != ConsentGiven {
+		return false
+	}
+	choice, named := p.Categories[category]
+	return !named || choice.asks(channel)
+}
+
+// Agree says yes to a category, no to it with yes false: what a person answered to a question
+// about the whole category. An earlier no to one of its channels stays; no ends every earlier yes.
+func (p *Preferences) Agree(category string, yes bool) {
+	choice := p.Categories[category]
+	next := Choice{All: &yes}
+	for channel, on := range choice.Channels {
+		if yes || !on {
+			next.set(channel, on)
+		}
+	}
+	p.choose(category, next)
+}
+
+// OptOut switches off as much as the category's opt-out covers: the category, the channel on which
+// the person answered, or all. What is critical cannot be switched off. Without a channel an
+// opt-out of the channel is one of the category.
+func (p *Preferences) OptOut(c *tidings.Category, channel tidings.Channel) {
+	off := false
+	switch {
+	case c.OptOut == tidings.ScopeAll:
+		p.All = &off
+	case c.OptOut == tidings.ScopeChannel && channel != "":
+		p.Channels = put(p.Channels, channel, &off)
+	case c.Kind != tidings.Critical:
+		p.Agree(c.Name, false)
+	}
+}
+
+// Confirm makes a consent given that was asked for at that instant; changed is false when none
+// waits for it, or another one that was asked for later.
+func (p *Preferences) Confirm(category string, asked, now time.Time) (changed bool) {
+	stands := p.Consents[category]
+	if stands.State != ConsentAsked || asked.Before(stands.At.Truncate(time.Microsecond)) { // the ledger keeps no more of it
+		return false
+	}
+	p.stand(category, ConsentGiven, now)
+	return true
+}
+
+func (p *Preferences) choose(category string, c Choice) {
+	if p.Categories == nil {
+		p.Categories = map[string]Choice{}
+	}
+	p.Categories[category] = c
+}
+
+func (p *Preferences) stand(category string, s ConsentState, now time.Time) {
+	if p.Consents == nil {
+		p.Consents = map[string]Consent{}
+	}
+	p.Consents[category] = Consent{State: s, At: now}
+}

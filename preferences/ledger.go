@@ -1,0 +1,152 @@
+package preferences
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"tidings"
+)
+
+// An Entry is one line of the consent ledger, which is only ever added to: an opt-in or an opt-out
+// of a cell of the preferences.
+type Entry struct {
+	ID       tidings.ConsentID
+	Category string          // empty: all of them
+	Channel  tidings.Channel // empty: all of them
+	Action   ConsentState
+	Origin
+	At time.Time
+}
+
+// An Origin says by which way a wish of a user came, and what the person was shown.
+type Origin struct {
+	Source  Source
+	App     string // whose key it was; empty: nobody's
+	Wording string // what the person was shown; empty: not told
+	Version string // of that wording
+}
+
+// A Source is a way by which a wish of a user comes.
+type Source string
+
+// The sources of wishes.
+const (
+	SourceAPI         Source = "api"         // an app said so
+	SourcePage        Source = "page"        // the person, on a page of this service
+	SourceUnsubscribe Source = "unsubscribe" // the person, by the unsubscribe of a mail
+	SourceStop        Source = "stop"        // the person, by a text message that says stop
+	SourceStart       Source = "start"       // the person, by a text message that takes that back
+	SourceComplaint   Source = "complaint"   // the person called a message spam
+	SourceOperator    Source = "operator"    // whoever runs the service
+)
+
+// Sources are all of them.
+func Sources() []Source {
+	return []Source{SourceAPI, SourcePage, SourceUnsubscribe, SourceStop, SourceStart, SourceComplaint, SourceOperator}
+}
+
+// Settle compares what a user wanted with what they want now, brings the consents of after to where
+// they stand thereby, and gives what the ledger must keep of it, widest first. categories knows
+// those of the catalogue. A yes to a category that asks twice is asked until it is confirmed. What
+// only repeats what was so before leaves no line, and neither does taking back a choice that said
+// what silence says.
+func Settle(before Preferences, after *Preferences, categories func(name string) (tidings.Category, bool), by Origin, now time.Time) []Entry {
+	s := settling{by: by, now: now}
+	s.add("", "", turned(before.All, after.All, true))
+	for _, channel := range tidings.Channels() {
+		s.add("", channel, turned(cell(before.Channels, channel), cell(after.Channels, channel), true))
+	}
+	after.Consents = maps.Clone(after.Consents)
+	names := slices.Concat(slices.Collect(maps.Keys(before.Categories)), slices.Collect(maps.Keys(after.Categories)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		c, _ := categories(name)
+		c.Name = name
+		s.category(&c, before.Categories[name], after)
+	}
+	return s.entries
+}
+
+// settling gathers the lines of one change.
+type settling struct {
+	by      Origin
+	now     time.Time
+	entries []Entry
+}
+
+func (s *settling) add(category string, channel tidings.Channel, action ConsentState) {
+	if action != "" {
+		s.entries = append(s.entries, s.by.Entry(category, channel, action, s.now))
+	}
+}
+
+// category adds the lines of one category, and lets its consent follow from them.
+func (s *settling) category(c *tidings.Category, was Choice, after *Preferences) {
+	is := after.Categories[c.Name]
+	first := len(s.entries)
+	s.add(c.Name, "", turned(was.All, is.All, !asksFirst(c)))
+	for _, channel := range tidings.Channels() {
+		on, named := c.Channels[channel]
+		s.add(c.Name, channel, turned(cell(was.Channels, channel), cell(is.Channels, channel), !asksFirst(c) && (on || !named)))
+	}
+	lines := s.entries[first:]
+	stood := after.Consents[c.Name].State
+	if len(lines) == 0 || c.Kind != tidings.Marketing && stood == "" {
+		return
+	}
+	switch {
+	case !is.asksAny() && is.All == nil && !asksFirst(c):
+		delete(after.Consents, c.Name) // nothing is said of the whole, and nothing has to be
+	case !is.asksAny():
+		after.stand(c.Name, ConsentWithdrawn, s.now)
+	case stood == ConsentGiven:
+	case c.Consent == tidings.DoubleOptIn:
+		if stood != ConsentAsked {
+			after.stand(c.Name, ConsentAsked, s.now)
+		}
+		await(lines)
+	default:
+		after.stand(c.Name, ConsentGiven, s.now)
+	}
+}
+
+// await makes of each yes one that is to be confirmed.
+func await(lines []Entry) {
+	for i := range lines {
+		if lines[i].Action == ConsentGiven {
+			lines[i].Action = ConsentAsked
+		}
+	}
+}
+
+// Entry is a line of the ledger with this origin.
+func (o Origin) Entry(category string, channel tidings.Channel, action ConsentState, now time.Time) Entry {
+	return Entry{ID: tidings.NewConsentID(now), Category: category, Channel: channel, Action: action, Origin: o, At: now}
+}
+
+// turned says what became of a cell of which silence means on, or off.
+func turned(was, is *bool, silence bool) ConsentState {
+	switch {
+	case is != nil && (was == nil || *was != *is):
+		return action(*is)
+	case is == nil && was != nil && *was != silence:
+		return action(silence)
+	}
+	return ""
+}
+
+func action(on bool) ConsentState {
+	if on {
+		return ConsentGiven
+	}
+	return ConsentWithdrawn
+}
+
+func cell(m map[tidings.Channel]bool, channel tidings.Channel) *bool {
+	on, named := m[channel]
+	if !named {
+		return nil
+	}
+	return &on
+}

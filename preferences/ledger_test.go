@@ -1,0 +1,222 @@
+package preferences_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// ledgerCategories is a catalogue with a category of each consent.
+func ledgerCategories(name string) (tidings.Category, bool) {
+	c, known := map[string]tidings.Category{
+		"security": {Kind: tidings.Critical},
+		"orders":   {Kind: tidings.Transactional, Channels: map[tidings.Channel]bool{tidings.SMS: false}},
+		"offers":   {Kind: tidings.Marketing, Consent: tidings.OptOut},
+		"news":     {Kind: tidings.Marketing, Consent: tidings.OptIn},
+		"trips":    {Kind: tidings.Marketing, Consent: tidings.DoubleOptIn},
+	}[name]
+	c.Name = name
+	return c, known
+}
+
+func ledgerKinds(name string) (tidings.CategoryKind, bool) {
+	c, known := ledgerCategories(name)
+	return c.Kind, known
+}
+
+// patched applies a patch as the API does, and gives the lines as "category/channel action".
+func patched(t rapid.TB, before preferences.Preferences, patch string) (preferences.Preferences, []string) {
+	t.Helper()
+	after, err := before.Patch([]byte(patch), ledgerKinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, e := range preferences.Settle(before, &after, ledgerCategories, preferences.Origin{Source: preferences.SourceAPI, App: "shop"}, noon) {
+		if e.ID.IsZero() || e.Source != preferences.SourceAPI || e.App != "shop" || !e.At.Equal(noon) {
+			t.Errorf("the line %+v does not say who, how and when", e)
+		}
+		lines = append(lines, fmt.Sprintf("%s/%s %s", e.Category, e.Channel, e.Action))
+	}
+	return after, lines
+}
+
+func TestEveryOptInAndOptOutLeavesALine(t *testing.T) {
+	for _, c := range []struct {
+		why, before, patch string
+		want               []string
+	}{
+		{"all", `{}`, `{"all":false}`, []string{"/ withdrawn"}},
+		{"all again", `{"all":false}`, `{"all":false}`, nil},
+		{"all taken back", `{"all":false}`, `{"all":null}`, []string{"/ given"}},
+		{"a channel", `{}`, `{"channels":{"sms":false}}`, []string{"/sms withdrawn"}},
+		{"channels forgotten", `{"channels":{"sms":false,"push":true}}`, `{"channels":null}`, []string{"/sms given"}},
+		{"a category", `{}`, `{"categories":{"orders":false}}`, []string{"orders/ withdrawn"}},
+		{"a channel of a category", `{}`, `{"categories":{"orders":{"email":false}}}`, []string{"orders/email withdrawn"}},
+		{"a channel that is off until it is asked for", `{}`, `{"categories":{"orders":{"sms":true}}}`, []string{"orders/sms given"}},
+		{"and no more asked for", `{"categories":{"orders":{"sms":true}}}`, `{"categories":{"orders":{"sms":null}}}`, []string{"orders/sms withdrawn"}},
+		{"a yes to what was on", `{}`, `{"categories":{"orders":true}}`, []string{"orders/ given"}},
+		{"that yes forgotten says nothing", `{"categories":{"orders":true}}`, `{"categories":{"orders":null}}`, nil},
+		{"marketing that asks", `{}`, `{"categories":{"news":true}}`, []string{"news/ given"}},
+		{"forgotten, it has no consent", `{"categories":{"news":true}}`, `{"categories":{"news":null}}`, []string{"news/ withdrawn"}},
+		{"marketing that asks twice", `{}`, `{"categories":{"trips":{"email":true}}}`, []string{"trips/email asked"}},
+		{"no ends each yes", `{"categories":{"news":{"email":true}}}`, `{"categories":{"news":false}}`, []string{"news/ withdrawn", "news/email withdrawn"}},
+		{"a category that is no more in the catalogue", `{"categories":{"old":false}}`, `{"categories":{"old":null}}`, []string{"old/ given"}},
+		{"two at once", `{}`, `{"all":true,"categories":{"news":true,"offers":false}}`, []string{"/ given", "news/ given", "offers/ withdrawn"}},
+		{"quiet hours are no consent", `{}`, `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, nil},
+	} {
+		if _, got := patched(t, read(t, c.before), c.patch); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.why, got, c.want)
+		}
+	}
+}
+
+func TestTheConsentFollowsTheLedger(t *testing.T) {
+	for _, c := range []struct {
+		why     string
+		patches []string
+		of      string
+		want    preferences.ConsentState
+	}{
+		{"a yes", []string{`{"categories":{"news":true}}`}, "news", preferences.ConsentGiven},
+		{"a yes to one channel", []string{`{"categories":{"news":{"email":true}}}`}, "news", preferences.ConsentGiven},
+		{"a no", []string{`{"categories":{"news":true}}`, `{"categories":{"news":false}}`}, "news", preferences.ConsentWithdrawn},
+		{"the only yes taken back", []string{`{"categories":{"news":{"email":true}}}`, `{"categories":{"news":{"email":false}}}`}, "news", preferences.ConsentWithdrawn},
+		{"one yes of two taken back", []string{`{"categories":{"news":{"email":true,"push":true}}}`, `{"categories":{"news":{"email":null}}}`}, "news", preferences.ConsentGiven},
+		{"a yes after a no", []string{`{"categories":{"news":false}}`, `{"categories":{"news":true}}`}, "news", preferences.ConsentGiven},
+		{"a yes to be confirmed", []string{`{"categories":{"trips":true}}`}, "trips", preferences.ConsentAsked},
+		{"a wider refusal leaves it", []string{`{"categories":{"news":true}}`, `{"all":false}`}, "news", preferences.ConsentGiven},
+		{"what is on until refused, refused and that taken back", []string{`{"categories":{"offers":false}}`, `{"categories":{"offers":null}}`}, "offers", ""},
+		{"no marketing has none", []string{`{"categories":{"orders":false}}`}, "orders", ""},
+	} {
+		var p preferences.Preferences
+		for _, patch := range c.patches {
+			p, _ = patched(t, p, patch)
+		}
+		if got := p.Consents[c.of].State; got != c.want {
+			t.Errorf("%s: %q, want %q", c.why, got, c.want)
+		}
+	}
+}
+
+// sends reports whether a category may reach the user on a channel.
+func sends(p preferences.Preferences, category string, channel tidings.Channel) bool {
+	c, _ := ledgerCategories(category)
+	event := tidings.EventType{Name: "x", Category: c, Channels: []tidings.Channel{channel}}
+	f := preferences.Facts{Preferences: p, Providers: map[tidings.Channel]bool{channel: true},
+		Addresses: []tidings.Address{{ID: tidings.NewAddressID(noon), Channel: channel, Status: tidings.AddressActive}}}
+	return preferences.Decide(preferences.Request{Event: &event}, f, noon)[0].Action == tidings.ActionSend
+}
+
+func TestAConsentReachesAsFarAsTheYes(t *testing.T) {
+	p, _ := patched(t, preferences.Preferences{}, `{"categories":{"news":{"email":true}}}`)
+	if !sends(p, "news", tidings.Email) || sends(p, "news", tidings.Push) {
+		t.Error("a yes to mail is one to mail alone")
+	}
+	p, _ = patched(t, p, `{"categories":{"news":true}}`)
+	if !sends(p, "news", tidings.Push) {
+		t.Error("a yes to all is one to push")
+	}
+}
+
+func TestAConsentThatAsksTwiceCountsOnceItIsConfirmed(t *testing.T) {
+	p, _ := patched(t, preferences.Preferences{}, `{"categories":{"trips":true}}`)
+	if sends(p, "trips", tidings.Email) {
+		t.Error("sent before the person confirmed")
+	}
+	if !p.Confirm("trips", noon, noon) || !sends(p, "trips", tidings.Email) || p.Confirm("trips", noon, noon) {
+		t.Errorf("confirmed, but %+v", p.Consents)
+	}
+	if asked, _ := patched(t, preferences.Preferences{}, `{"categories":{"trips":true}}`); asked.Confirm("trips", noon.Add(-1), noon) {
+		t.Error("the link to an older question answered a newer one")
+	}
+	p, _ = patched(t, p, `{"categories":{"trips":false}}`)
+	if p.Confirm("trips", noon, noon) || sends(p, "trips", tidings.Email) {
+		t.Error("an old link took back a refusal")
+	}
+}
+
+func TestAnOptOutReachesAsFarAsTheCategorySays(t *testing.T) {
+	for _, c := range []struct {
+		why      string
+		category string
+		scope    tidings.Scope
+		channel  tidings.Channel
+		want     string
+	}{
+		{"the category unless said otherwise", "offers", "", tidings.Email, `{"categories":{"offers":false},"version":0}`},
+		{"the category", "offers", tidings.ScopeCategory, tidings.Email, `{"categories":{"offers":false},"version":0}`},
+		{"the channel", "offers", tidings.ScopeChannel, tidings.Email, `{"channels":{"email":false},"version":0}`},
+		{"the channel, when there is none", "offers", tidings.ScopeChannel, "", `{"categories":{"offers":false},"version":0}`},
+		{"all", "offers", tidings.ScopeAll, tidings.Email, `{"all":false,"version":0}`},
+		{"what is critical stays", "security", "", tidings.Email, `{"version":0}`},
+		{"all but what is critical", "security", tidings.ScopeAll, tidings.Email, `{"all":false,"version":0}`},
+	} {
+		category, _ := ledgerCategories(c.category)
+		category.OptOut = c.scope
+		var p preferences.Preferences
+		p.OptOut(&category, c.channel)
+		if got := write(t, p); got != c.want {
+			t.Errorf("%s: %s, want %s", c.why, got, c.want)
+		}
+	}
+}
+
+// What an opt-out leaves can only be less, wherever the user stood.
+func TestAnUnsubscribeNeverLetsThroughMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawWishes(t)
+		name := rapid.SampledFrom([]string{"security", "orders", "offers", "news", "trips"}).Draw(t, "category")
+		c, _ := ledgerCategories(name)
+		c.OptOut = rapid.SampledFrom([]tidings.Scope{"", tidings.ScopeCategory, tidings.ScopeChannel, tidings.ScopeAll}).Draw(t, "scope")
+		channel := rapid.SampledFrom(drawnChannels).Draw(t, "channel")
+		after := p.Clone()
+		after.OptOut(&c, channel)
+		lines := preferences.Settle(p, &after, ledgerCategories, preferences.Origin{Source: preferences.SourceUnsubscribe}, noon)
+		for _, e := range lines {
+			if e.Action != preferences.ConsentWithdrawn {
+				t.Errorf("an opt-out wrote %+v", e)
+			}
+		}
+		if name != "security" && sends(after, name, channel) {
+			t.Errorf("%s is still sent by %s", name, channel)
+		}
+		for _, other := range []string{"security", "orders", "offers", "news", "trips"} {
+			for _, channel := range drawnChannels {
+				if sends(after, other, channel) && !sends(p, other, channel) {
+					t.Errorf("%s came to be sent by %s", other, channel)
+				}
+			}
+		}
+	})
+}
+
+// drawWishes is where some patches, each settled, bring a user.
+func drawWishes(t *rapid.T) preferences.Preferences {
+	var p preferences.Preferences
+	for range rapid.IntRange(0, 5).Draw(t, "patches") {
+		on := rapid.SampledFrom([]any{true, false, nil}).Draw(t, "on")
+		var value any = on
+		if channel := rapid.SampledFrom([]string{"", "push", "sms", "email"}).Draw(t, "channel"); channel != "" {
+			value = map[string]any{channel: on}
+		}
+		name := rapid.SampledFrom([]string{"orders", "offers", "news", "trips"}).Draw(t, "category")
+		patch, err := json.Marshal(map[string]any{"categories": map[string]any{name: value}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ = patched(t, p, string(patch))
+	}
+	for _, name := range []string{"news", "trips"} {
+		if rapid.Bool().Draw(t, "confirmed") {
+			p.Confirm(name, noon, noon)
+		}
+	}
+	return p
+}
