@@ -41,6 +41,7 @@ type Message struct {
 	Urgent       bool
 	Marketing    bool
 	Event        string    // the event type
+	Unsubscribe  string    // where the reader opts out of what is not critical (RFC 8058); empty: nowhere
 	ExpiresAt    time.Time // of no use after this instant; pass it on to the service
 }
 

@@ -31,11 +31,20 @@ func (c *Catalogue) Render(event string, channel tidings.Channel, in Input) (tid
 	if set == nil {
 		return tidings.Content{}, c.unrendered(event, channel)
 	}
+	if !c.carriesLinks(event, channel) {
+		in.Links = Links{}
+	}
 	content, err := set.render(channel, &in)
 	if err != nil {
 		return tidings.Content{}, err
 	}
 	return content, nil
+}
+
+// carriesLinks reports whether a message is one that its reader can refuse by a link in it.
+func (c *Catalogue) carriesLinks(event string, channel tidings.Channel) bool {
+	e, ok := c.Events[event]
+	return ok && channel == tidings.Email && e.Category.Kind != tidings.Critical
 }
 
 // unrendered is nil for a channel that needs no template.

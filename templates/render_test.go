@@ -102,6 +102,7 @@ func TestTemplatesRenderTheData(t *testing.T) {
 		{"the user at once", `{{with .user}}{{.id}}{{end}}`, `{}`, `u_1`},
 		{"the event", `{{.event.type}} {{.event.at}}`, `{}`, `e 2026-12-01T08:00:00.000001Z`},
 		{"the notification", `{{len .notification.id}}`, `{}`, `30`},
+		{"links outside of mail", `[{{.links.unsubscribe}}{{.links.preferences}}{{with .links}}{{.unsubscribe}}{{end}}]`, `{}`, `[]`},
 		{"the locale", `{{.locale}}`, `{}`, `en`},
 		{"white space around an SMS goes", "\n x \n\n", `{}`, `x`},
 		{"no data", `x`, ``, `x`},

@@ -217,7 +217,7 @@ func (r *rewriter) access(n parse.Node, top bool) *parse.CommandNode {
 func (r *rewriter) fromRoot(n parse.Node, path []string) {
 	members, known := rootMembers()[path[0]]
 	if !known {
-		r.problem(n, ".%s is not known; templates see .data, .user, .event, .notification and .locale", path[0])
+		r.problem(n, ".%s is not known; templates see .data, .user, .event, .notification, .links and .locale", path[0])
 		return
 	}
 	if len(path) < 2 {

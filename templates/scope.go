@@ -29,7 +29,7 @@ type scope struct {
 func rootMembers() map[string][]string {
 	return map[string][]string{
 		"data": nil, "locale": {}, "notification": {"id"}, "event": {"type", "at"},
-		"user": {"id", "locale", "timezone", "attributes"},
+		"user": {"id", "locale", "timezone", "attributes"}, "links": {"unsubscribe", "preferences"},
 	}
 }
 
@@ -44,10 +44,12 @@ func (s *scope) member(name string) (any, error) {
 		return map[string]any{"type": s.in.Type, "at": instant(s.in.At)}, nil
 	case "notification":
 		return map[string]any{"id": s.in.Notification.String()}, nil
+	case "links":
+		return map[string]any{"unsubscribe": s.in.Links.Unsubscribe, "preferences": s.in.Links.Preferences}, nil
 	case "locale":
 		return s.locale, nil
 	}
-	return nil, fault("." + name + " is not known; templates see .data, .user, .event, .notification and .locale")
+	return nil, fault("." + name + " is not known; templates see .data, .user, .event, .notification, .links and .locale")
 }
 
 func (s *scope) decodedData() (any, error) {

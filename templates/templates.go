@@ -97,6 +97,21 @@ type Input struct {
 	Type         string
 	At           time.Time
 	Notification tidings.NotificationID
+	Links        Links // in mail of a category that is not critical; elsewhere templates see empty ones
+}
+
+// Links are the URLs under which the reader of a mail changes what is sent to them.
+type Links struct {
+	Unsubscribe string // opts out of the category
+	Preferences string // shows all that can be chosen
+}
+
+// ExampleLinks look like links and open nothing: for previews, which must not give away those of a user.
+func ExampleLinks() Links {
+	return Links{
+		Unsubscribe: "https://notify.example.test/u/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+		Preferences: "https://notify.example.test/preferences/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+	}
 }
 
 // A RenderError says why a template did not render.

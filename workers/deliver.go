@@ -231,8 +231,9 @@ func (s *sender) message(c *call) (_ *channels.Message, err error) {
 		}
 	}()
 	n := &c.Notification
+	links := s.links(c)
 	content, err := c.catalogue.Render(n.Type, c.Delivery.Channel, templates.Input{
-		Data: n.Data, User: c.User, Type: n.Type, At: n.AcceptedAt, Notification: n.ID,
+		Data: n.Data, User: c.User, Type: n.Type, At: n.AcceptedAt, Notification: n.ID, Links: links,
 	})
 	if err != nil {
 		return nil, err
@@ -241,8 +242,19 @@ func (s *sender) message(c *call) (_ *channels.Message, err error) {
 		Delivery: c.Delivery.ID, Attempt: c.Delivery.ClaimNo, Address: c.Address.Value, RegisteredAt: c.Address.RegisteredAt,
 		Content: content, CollapseID: collapseID(n, c.Delivery.Channel, c.Delivery.ID),
 		Urgent: s.lane.Priority() == tidings.Urgent, Marketing: c.event.Category.Kind == tidings.Marketing,
-		Event: n.Type, ExpiresAt: n.ExpiresAt,
+		Event: n.Type, Unsubscribe: links.Unsubscribe, ExpiresAt: n.ExpiresAt,
 	}, nil
+}
+
+// links are those of a mail that its reader may refuse; there are none on other channels, which
+// have no room for them.
+func (s *sender) links(c *call) templates.Links {
+	category := &c.event.Category
+	if s.w.Links == nil || c.Delivery.Channel != tidings.Email || category.Kind == tidings.Critical {
+		return templates.Links{}
+	}
+	preferences, _ := s.w.Links.Preferences(c.Notification.UserID, time.Now())
+	return templates.Links{Unsubscribe: s.w.Links.Unsubscribe(c.Notification.UserID, category.Name), Preferences: preferences}
 }
 
 // collapseID is what a later message must share to replace this one: a hash of the collapse key

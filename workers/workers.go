@@ -17,6 +17,7 @@ import (
 	"tidings"
 	"tidings/channels"
 	"tidings/internal/lanes"
+	"tidings/internal/links"
 	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/preferences"
@@ -93,6 +94,7 @@ type Settings struct {
 	Providers []Provider
 	Routes    map[tidings.Channel][]Route // a channel without: its providers in configured order
 	Zones     *preferences.Zones          // nil: all users live by UTC
+	Links     *links.Signer               // nil: mails carry no links to unsubscribe
 	Release   func(ctx context.Context, holds []tidings.Hold, of []tidings.Notification, now time.Time) error
 	Metrics   *observe.Metrics
 	Log       *slog.Logger

@@ -21,6 +21,7 @@ import (
 	"tidings/internal/config"
 	"tidings/internal/intake"
 	"tidings/internal/lanes"
+	"tidings/internal/links"
 	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/preferences"
@@ -91,6 +92,10 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	if err != nil {
 		return nil, err
 	}
+	signer, err := links.New(secret, public)
+	if err != nil {
+		return nil, err
+	}
 	a.Store, err = store.Open(ctx, store.Settings{URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: s.Log, Connector: s.Connector})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
@@ -145,7 +150,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	if cfg.HasRole("worker") {
 		a.Workers, err = workers.Start(ctx, workers.Settings{
 			Config: cfg.Workers, Store: a.Store, Lanes: a.Lanes, Catalogue: books.version, Providers: providers,
-			Routes: routes(cfg), Zones: zones, Release: a.Intake.Release, Metrics: metrics, Log: s.Log,
+			Routes: routes(cfg), Zones: zones, Links: signer, Release: a.Intake.Release, Metrics: metrics, Log: s.Log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("start the workers: %w", err)

@@ -50,7 +50,9 @@ func (r *round) decideOne(i *item, n int) {
 	}, p.facts, now)
 	// One microsecond apart, so that the ids of a round sort in the order of its events.
 	id := tidings.NewNotificationID(r.now.Add(time.Duration(n) * time.Microsecond))
-	rendered, refusal := r.render(i, templates.Input{Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id}, decisions)
+	rendered, refusal := r.render(i, templates.Input{
+		Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id, Links: templates.ExampleLinks(),
+	}, decisions)
 	if refusal != nil {
 		i.refuse(refusal)
 		return

@@ -2,6 +2,7 @@ package smtp
 
 import (
 	"bytes"
+	"errors"
 	"net/mail"
 	"strings"
 	"time"
@@ -66,9 +67,28 @@ func write(m *channels.Message, id string, from, to *mail.Address, now time.Time
 		msg.SetBodyString(gomail.TypeTextPlain, c.Text)
 		msg.AddAlternativeString(gomail.TypeTextHTML, c.HTML)
 	}
+	if m.Unsubscribe != "" {
+		if err := refusable(msg, m); err != nil {
+			return nil, err
+		}
+	}
 	var raw bytes.Buffer
 	_, err := msg.WriteTo(&raw)
 	return raw.Bytes(), err
+}
+
+// refusable tells the mail program where its reader opts out. Only for marketing it may do so at
+// one click by itself (RFC 8058): what comes of an order is too easily lost by a slip, so there the
+// button opens the page, which asks first.
+func refusable(msg *gomail.Msg, m *channels.Message) error {
+	if strings.ContainsFunc(m.Unsubscribe, func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' }) {
+		return errors.New("the link to unsubscribe is no URL")
+	}
+	msg.SetGenHeader("List-Unsubscribe", "<"+m.Unsubscribe+">")
+	if m.Marketing {
+		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	}
+	return nil
 }
 
 // oneLine makes text fit for a header: nothing in it can end the line.
