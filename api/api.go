@@ -43,11 +43,14 @@ type Settings struct {
 	ProbesOnly bool         // only /healthz, /readyz and /metrics answer: a process that only delivers
 	Draining   func() bool  // true once shutdown has begun: posts answer 503
 	Full       func() error // why nothing new is stored, though what was accepted goes out; nil: it is
-	PublicURL  string
-	Version    string
-	Metrics    *observe.Metrics
-	Log        *slog.Logger
-	Now        func() time.Time // nil: time.Now
+	// ConfirmLink makes the link by which a user confirms the consent with that id, good until
+	// expires; nil: consents that are to be confirmed are refused.
+	ConfirmLink func(user, category, id string, now time.Time) (url string, expires time.Time)
+	PublicURL   string
+	Version     string
+	Metrics     *observe.Metrics
+	Log         *slog.Logger
+	Now         func() time.Time // nil: time.Now
 }
 
 // A Provider is a configured provider as the API knows it.

@@ -13,6 +13,7 @@ import (
 	"tidings"
 	"tidings/api/openapi"
 	"tidings/api/problem"
+	"tidings/preferences"
 )
 
 // about is what every caller should know; the document begins with it.
@@ -165,6 +166,8 @@ func enums() map[reflect.Type][]string {
 		reflect.TypeFor[tidings.Outcome]():            words(append([]tidings.Outcome{tidings.OK}, tidings.Faults()...)...),
 		reflect.TypeFor[tidings.Action]():             words(tidings.ActionSend, tidings.ActionHold, tidings.ActionSuppress),
 		reflect.TypeFor[tidings.AddressStatus]():      words(tidings.AddressActive, tidings.AddressQuarantined, tidings.AddressRetired),
+		reflect.TypeFor[preferences.ConsentState]():   words(preferences.ConsentStates()...),
+		reflect.TypeFor[preferences.Source]():         words(preferences.Sources()...),
 		reflect.TypeFor[tidings.HoldState]():          words(tidings.HoldWaiting, tidings.HoldReleased, tidings.HoldCancelled),
 		reflect.TypeFor[tidings.Status](): words(tidings.Queued, tidings.Sending, tidings.Retrying, tidings.Unknown, tidings.Sent,
 			tidings.Delivered, tidings.Bounced, tidings.Failed, tidings.Expired, tidings.Cancelled, tidings.Suppressed, tidings.Dead),

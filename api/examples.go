@@ -35,6 +35,12 @@ const (
   "locale": "de",
   "version": 7
 }`
+	consentExample = `{
+  "category": "offers",
+  "action": "give",
+  "wording": "Send me offers by e-mail. I can unsubscribe at any time.",
+  "version": "2026-11"
+}`
 	laneExample    = `{"rate_per_second": 50}`
 	redriveExample = `{
   "channel": "sms",

@@ -129,6 +129,23 @@ func (s *service) userRoutes() []route {
 			errors: []problem.Code{problem.VersionConflict, problem.CategoryCritical, problem.NotSupported},
 			serve:  s.patchPreferences,
 		},
+		{
+			method: http.MethodPost, pattern: "/v1/users/{user_id}/consents", scope: scopeUsers, grows: true, summary: "Record a consent",
+			about: "What a person answered when they were asked, in which words: it changes their preferences and goes into the ledger, which is only added to. " +
+				"In a category with double_opt_in it is asked until the person opens confirm_url, within 7 days. Changes of preferences go into the ledger by themselves.",
+			takes:  takes[wire.ConsentChange](consentExample),
+			gives:  []reply{{status: http.StatusCreated, about: "The line of the ledger.", body: wire.Consent{}}},
+			errors: []problem.Code{problem.CategoryCritical, problem.NotSupported},
+			serve:  s.addConsent,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/users/{user_id}/consents", scope: scopeUsers, summary: "List the consents of a user",
+			about:  "The ledger, newest first: each opt-in and opt-out, by which way it came and whose key it was.",
+			query:  consentParameters,
+			gives:  []reply{{status: http.StatusOK, about: "A page.", body: wire.Consents{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.listConsents,
+		},
 	}
 }
 

@@ -41,6 +41,11 @@ const (
 	SourceOperator    Source = "operator"    // whoever runs the service
 )
 
+// ConsentStates are all states of a consent.
+func ConsentStates() []ConsentState {
+	return []ConsentState{ConsentAsked, ConsentGiven, ConsentWithdrawn}
+}
+
 // Sources are all of them.
 func Sources() []Source {
 	return []Source{SourceAPI, SourcePage, SourceUnsubscribe, SourceStop, SourceStart, SourceComplaint, SourceOperator}
@@ -66,6 +71,25 @@ func Settle(before Preferences, after *Preferences, categories func(name string)
 		s.category(&c, before.Categories[name], after)
 	}
 	return s.entries
+}
+
+// Answer takes what a person answered when they were asked for their consent to a category. The first
+// line is the answer, which is kept also when nothing changes by it: it may have been asked in other words.
+func (p *Preferences) Answer(c *tidings.Category, yes bool, by Origin, now time.Time) []Entry {
+	before := p.Clone()
+	p.Agree(c.Name, yes)
+	lines := Settle(before, p, func(string) (tidings.Category, bool) { return *c, true }, by, now)
+	if len(lines) > 0 && lines[0].Channel == "" {
+		return lines
+	}
+	state := action(yes)
+	if yes && c.Consent == tidings.DoubleOptIn && p.Consents[c.Name].State != ConsentGiven {
+		state = ConsentAsked
+	}
+	if c.Kind == tidings.Marketing && p.Consents[c.Name].State != state {
+		p.stand(c.Name, state, now)
+	}
+	return append([]Entry{by.Entry(c.Name, "", state, now)}, lines...)
 }
 
 // settling gathers the lines of one change.

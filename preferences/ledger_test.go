@@ -168,6 +168,43 @@ func TestAnOptOutReachesAsFarAsTheCategorySays(t *testing.T) {
 	}
 }
 
+func TestAnAnswerIsKeptAlsoWhenNothingChanges(t *testing.T) {
+	for _, c := range []struct {
+		why, category string
+		yes           bool
+		first, second preferences.ConsentState
+	}{
+		{"a yes to what asks", "news", true, preferences.ConsentGiven, preferences.ConsentGiven},
+		{"a no", "news", false, preferences.ConsentWithdrawn, preferences.ConsentWithdrawn},
+		{"a yes that waits for the link", "trips", true, preferences.ConsentAsked, preferences.ConsentAsked},
+		{"a no to what is on", "offers", false, preferences.ConsentWithdrawn, preferences.ConsentWithdrawn},
+		{"a yes to what is no marketing", "orders", true, preferences.ConsentGiven, preferences.ConsentGiven},
+	} {
+		category, _ := ledgerCategories(c.category)
+		var p preferences.Preferences
+		for i, want := range []preferences.ConsentState{c.first, c.second} {
+			lines := p.Answer(&category, c.yes, preferences.Origin{Source: preferences.SourceAPI}, noon)
+			if len(lines) != 1 || lines[0].Category != c.category || lines[0].Action != want {
+				t.Errorf("%s: answer %d left %+v, want %s", c.why, i+1, lines, want)
+			}
+			if category.Kind == tidings.Marketing && p.Consents[c.category].State != want {
+				t.Errorf("%s: stands at %+v, want %s", c.why, p.Consents, want)
+			}
+		}
+	}
+}
+
+func TestAnAnswerToAConfirmedConsentAsksNoMore(t *testing.T) {
+	category, _ := ledgerCategories("trips")
+	var p preferences.Preferences
+	p.Answer(&category, true, preferences.Origin{}, noon)
+	p.Confirm("trips", noon, noon)
+	lines := p.Answer(&category, true, preferences.Origin{}, noon)
+	if len(lines) != 1 || lines[0].Action != preferences.ConsentGiven || p.Consents["trips"].State != preferences.ConsentGiven {
+		t.Errorf("%+v, stands at %+v", lines, p.Consents)
+	}
+}
+
 // What an opt-out leaves can only be less, wherever the user stood.
 func TestAnUnsubscribeNeverLetsThroughMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"net/http"
+
+	"tidings"
+	"tidings/api/problem"
+	"tidings/api/wire"
+	"tidings/preferences"
+)
+
+var consentParameters = []parameter{
+	{"limit", "How many: 50 unless told, at most 200."}, {"cursor", "The next_cursor of the page before."},
+}
+
+func (s *service) addConsent(c *call) (*answer, error) {
+	var in wire.ConsentChange
+	if err := c.read(&in); err != nil {
+		return nil, err
+	}
+	user, err := c.newUserID()
+	if err != nil {
+		return nil, err
+	}
+	category, err := s.consentable(&in)
+	if err != nil {
+		return nil, err
+	}
+	var line preferences.Entry
+	by := preferences.Origin{Source: in.Source, App: c.caller.App, Wording: in.Wording, Version: in.Version}
+	_, _, err = s.Store.ChangePreferences(c.Context(), user, anyVersion, c.now, func(p *preferences.Preferences, _ *tidings.User) ([]preferences.Entry, error) {
+		lines := p.Answer(&category, in.Action == wire.Give, by, c.now)
+		line = lines[0]
+		return lines, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := consent(line)
+	if line.Action == preferences.ConsentAsked {
+		url, expires := s.ConfirmLink(user, category.Name, line.ID.String(), c.now)
+		out.ConfirmURL, out.ConfirmExpiresAt = url, wire.At(expires)
+	}
+	return &answer{status: http.StatusCreated, body: out}, nil
+}
+
+// consentable is the category that a consent is about, if it can be given or taken back.
+func (s *service) consentable(in *wire.ConsentChange) (tidings.Category, error) {
+	category, known := s.category(string(in.Category))
+	switch {
+	case !known:
+		return category, invalid("/category", "the catalogue has no such category")
+	case category.Kind == tidings.Critical && in.Action == wire.Withdraw:
+		return category, wrong(problem.CategoryCritical, "/category", "this category is critical: it cannot be switched off")
+	case category.Consent == tidings.DoubleOptIn && in.Action == wire.Give && s.ConfirmLink == nil:
+		return category, wrong(problem.NotSupported, "/category", "confirming a consent by a link is not supported yet")
+	}
+	return category, nil
+}
+
+func (s *service) listConsents(c *call) (*answer, error) {
+	user, err := c.userID()
+	if err != nil {
+		return nil, err
+	}
+	q := c.URL.Query()
+	limit, err := limitOf(q)
+	if err != nil {
+		return nil, err
+	}
+	var before tidings.ConsentID
+	if q.Has("cursor") {
+		if before, err = tidings.ParseConsentID(q.Get("cursor")); err != nil {
+			return nil, invalid("/cursor", "must be the next_cursor of a page")
+		}
+	}
+	found, err := s.Store.Consents(c.Context(), user, before, limit+1) // one more tells whether there is a next page
+	if err != nil {
+		return nil, err
+	}
+	page := wire.Consents{Data: []wire.Consent{}}
+	if len(found) > limit {
+		found = found[:limit]
+		next := found[limit-1].ID.String()
+		page.NextCursor = &next
+	}
+	for _, e := range found {
+		page.Data = append(page.Data, consent(e))
+	}
+	return ok(page), nil
+}
+
+func consent(e preferences.Entry) wire.Consent {
+	return wire.Consent{ID: e.ID, Category: e.Category, Channel: string(e.Channel), Action: e.Action, Wording: e.Wording,
+		Version: e.Version, Source: e.Source, App: e.App, At: wire.At(e.At)}
+}

@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"tidings"
+	"tidings/api/strict"
+	"tidings/preferences"
+)
+
+// The bounds of what a person was shown, in bytes.
+const (
+	maxWording = 4 << 10
+	maxVersion = 128
+)
+
+// The actions of a ConsentChange.
+const (
+	Give     = "give"
+	Withdraw = "withdraw"
+)
+
+// ConsentChange is a consent to one category that an app got from a person, or that they took back.
+type ConsentChange struct {
+	Category Name               `json:"category"`
+	Action   string             `json:"action" doc:"give or withdraw."`
+	Wording  string             `json:"wording" doc:"What the person was shown: 1 to 4096 bytes."`
+	Version  string             `json:"version" doc:"Of that wording: 1 to 128 bytes."`
+	Source   preferences.Source `json:"source,omitempty" doc:"By which way it came: api (unless told), page or operator."`
+}
+
+// ReadJSON reads the change. Whether there is such a category is not known here.
+func (c *ConsentChange) ReadJSON(in *strict.Input) {
+	c.Source = preferences.SourceAPI
+	in.Object(func(name string) bool {
+		switch name {
+		case "category":
+			c.Category.ReadJSON(in)
+		case "action":
+			c.Action = word(in, Give, Withdraw)
+		case "wording":
+			c.Wording = shown(in, maxWording)
+		case "version":
+			c.Version = shown(in, maxVersion)
+		case "source":
+			c.Source = word(in, preferences.SourceAPI, preferences.SourcePage, preferences.SourceOperator)
+		default:
+			return false
+		}
+		return true
+	}, "category", "action", "wording", "version")
+}
+
+// word is one of a closed list.
+func word[T ~string](in *strict.Input, words ...T) T {
+	s, ok := in.String()
+	for _, w := range words {
+		if s == string(w) {
+			return w
+		}
+	}
+	if ok {
+		in.Report(fmt.Sprintf("must be one of %v", words))
+	}
+	return ""
+}
+
+func shown(in *strict.Input, limit int) string {
+	s, ok := in.String()
+	if ok && (s == "" || len(s) > limit || !utf8.ValidString(s)) {
+		in.Report(fmt.Sprintf("must have 1 to %d bytes", limit))
+		return ""
+	}
+	return s
+}
+
+// Consent is one line of the consent ledger: an opt-in or an opt-out of a user.
+type Consent struct {
+	ID       tidings.ConsentID        `json:"id"`
+	Category string                   `json:"category" doc:"Empty: all of them."`
+	Channel  string                   `json:"channel" doc:"Empty: all of them."`
+	Action   preferences.ConsentState `json:"action" doc:"asked: to be confirmed by a link."`
+	Wording  string                   `json:"wording" doc:"What the person was shown; empty: not told."`
+	Version  string                   `json:"version"`
+	Source   preferences.Source       `json:"source" doc:"By which way it came."`
+	App      string                   `json:"app" doc:"Whose key it was; empty: nobody's."`
+	At       Time                     `json:"at"`
+	// What the person has to open, of a consent that was asked for just now.
+	ConfirmURL       string `json:"confirm_url,omitempty" doc:"Of a category with double_opt_in, once: the link by which the person confirms. Send it to them."`
+	ConfirmExpiresAt Time   `json:"confirm_expires_at,omitzero" doc:"From then on the link is of no use."`
+}
+
+// Consents is a page of the consent ledger of a user, newest first.
+type Consents struct {
+	Data       []Consent `json:"data"`
+	NextCursor *string   `json:"next_cursor" doc:"The cursor of the next page; null: this is the last."`
+}
