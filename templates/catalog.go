@@ -110,10 +110,7 @@ func (d *declaration) readCategory(k key) tidings.Category {
 			c.Consent = d.oneOf(n, "consent", tidings.OptOut, tidings.OptIn, tidings.DoubleOptIn)
 		},
 		"channels": func(n *yaml.Node) { c.Channels = d.readDefaults(n) },
-		"caps": func(n *yaml.Node) {
-			d.remarks[capsOf(k.name)] = n.Line
-			c.CapPerUser = d.readCaps(n)
-		},
+		"caps":     func(n *yaml.Node) { c.CapPerUser = d.readCaps(n) },
 		"quiet_hours": func(n *yaml.Node) {
 			quiet = n.Line
 			c.QuietHours = tidings.QuietRule(d.oneOf(n, "quiet_hours", string(tidings.QuietHold), string(tidings.QuietDrop)))
@@ -142,9 +139,8 @@ func (d *declaration) readCategory(k key) tidings.Category {
 	return c
 }
 
-// consentOf and capsOf name what Lint remarks in a category.
+// consentOf names what Lint remarks in a category.
 func consentOf(category string) string { return category + " consent" }
-func capsOf(category string) string    { return category + " caps" }
 
 // readOnUnknown reads retry, give_up or {wait_receipt: 2m, then: retry}.
 func (d *declaration) readOnUnknown(n *yaml.Node) *tidings.OnUnknown {

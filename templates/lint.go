@@ -20,9 +20,6 @@ func (c *Catalogue) Lint(expiresIn time.Duration) Problems {
 	}
 	for _, name := range sortedKeys(c.Categories) {
 		category := c.Categories[name]
-		if category.CapPerUser.Count > 0 {
-			warn(catalogFile, c.remarks[capsOf(name)], "category %s: caps are declared, but not followed yet", name)
-		}
 		if category.Consent == tidings.OptIn {
 			warn(catalogFile, c.remarks[consentOf(name)], "category %s: consents are not recorded yet, so nothing of it is sent", name)
 		}

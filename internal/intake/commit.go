@@ -43,6 +43,7 @@ func (r *round) commit(ctx context.Context) {
 			i.fail(fmt.Errorf("store event: %w", accepted[n].Err))
 			continue
 		}
+		accepted[n].Into(i.acceptance)
 		i.accepted(accepted[n])
 		for _, c := range accepted[n].Superseded {
 			r.in.Metrics.Deliveries.WithLabelValues(string(c), "", string(tidings.Cancelled)).Inc()
@@ -64,13 +65,16 @@ func (i *item) accepted(a store.Accepted) {
 }
 
 // write commits a group: each answer stands at its acceptance's place, with an error where that
-// is not known to be written.
+// is not known to be written. The acceptances are then what was written of them.
 func (in *Intake) write(ctx context.Context, class store.Class, group []store.Acceptance) []store.Accepted {
 	if len(group) == 0 {
 		return nil
 	}
 	accepted, err := in.Store.Accept(ctx, class, group)
 	if len(accepted) == len(group) {
+		for n := range accepted {
+			accepted[n].Into(&group[n])
+		}
 		return accepted
 	}
 	return slices.Repeat([]store.Accepted{{Err: cmp.Or(err, errAnswers)}}, len(group))

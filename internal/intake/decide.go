@@ -44,10 +44,11 @@ func (r *round) decideOne(i *item, n int) {
 		return
 	}
 	expires := r.expiry(i)
-	p.facts.Zone = r.in.Zones.Of(&p.facts.User)
-	decisions := preferences.Decide(preferences.Request{
+	p.facts.Zone, p.facts.Told = r.in.Zones.Of(&p.facts.User), r.toldOf(i)
+	request := preferences.Request{
 		Event: i.kind, Channels: i.Channels, SendAt: i.SendAt, ExpiresAt: expires, Thread: i.kind.ThreadOf(i.Data),
-	}, p.facts, now)
+	}
+	decisions := preferences.Decide(request, p.facts, now)
 	// One microsecond apart, so that the ids of a round sort in the order of its events.
 	id := tidings.NewNotificationID(r.now.Add(time.Duration(n) * time.Microsecond))
 	rendered, refusal := r.render(i, templates.Input{
@@ -73,6 +74,7 @@ func (r *round) decideOne(i *item, n int) {
 		a.Dedupe = &store.Dedupe{Hash: i.Hash, ExpiresAt: r.now.Add(window)}
 	}
 	expand(a, i.kind, decisions, &r.room, r.now)
+	a.Count = r.in.counting(a, request, &p.facts, now)
 	if refusal := r.admit(i, a); refusal != nil {
 		i.refuse(refusal)
 		return
@@ -138,11 +140,15 @@ func expand(a *store.Acceptance, event *tidings.EventType, decisions []tidings.D
 				a.Deliveries = append(a.Deliveries, store.NewDelivery{Lane: lane, Address: address.ID, Status: s, DueAt: now, FreshUntil: fresh})
 			}
 		case tidings.ActionHold:
-			a.Holds = append(a.Holds, tidings.Hold{
-				ID: tidings.NewHoldID(now), Notification: a.Notification.ID, Channel: d.Channel,
-				Reason: d.Reason, Until: d.Until, State: tidings.HoldWaiting,
-			})
+			a.Holds = append(a.Holds, holdFor(a.Notification.ID, d, now))
 		}
+	}
+}
+
+// holdFor is the hold that a decision amounts to.
+func holdFor(id tidings.NotificationID, d *tidings.Decision, now time.Time) tidings.Hold {
+	return tidings.Hold{
+		ID: tidings.NewHoldID(now), Notification: id, Channel: d.Channel, Reason: d.Reason, Until: d.Until, State: tidings.HoldWaiting,
 	}
 }
 

@@ -60,16 +60,31 @@ func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map
 		return store.Acceptance{}, 0, fmt.Errorf("catalogue version %d has no event type %q", n.CatalogVersion, n.Type)
 	}
 	a := store.Acceptance{Notification: *n, Release: h}
-	a.Notification.Decisions = []tidings.Decision{in.redecide(h, n, kind, facts[n.UserID], now)}
+	f := in.factsOf(facts[n.UserID])
+	request := preferences.Request{
+		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Data), Digest: n.Parts > 0,
+	}
+	a.Notification.Decisions = []tidings.Decision{redecide(h, n, request, f, now)}
 	expand(&a, kind, a.Notification.Decisions, room, now)
+	a.Count = in.counting(&a, request, &f, now)
 	if kind.Priority == tidings.Urgent {
 		return a, store.Urgent, nil
 	}
 	return a, store.Background, nil
 }
 
+// factsOf is what is known of a user of whom the log knows that much; nil: nothing.
+func (in *Intake) factsOf(known *preferences.Facts) preferences.Facts {
+	var f preferences.Facts
+	if known != nil {
+		f = *known
+	}
+	f.Providers, f.Zone = in.Providers, in.Zones.Of(&f.User)
+	return f
+}
+
 // redecide is the decision about the one channel of a hold. A cancel and the expiry win over all else.
-func (in *Intake) redecide(h *tidings.Hold, n *tidings.Notification, kind *tidings.EventType, facts *preferences.Facts, now time.Time) tidings.Decision {
+func redecide(h *tidings.Hold, n *tidings.Notification, request preferences.Request, f preferences.Facts, now time.Time) tidings.Decision {
 	none := tidings.Decision{Channel: h.Channel, Action: tidings.ActionSuppress, At: now}
 	switch {
 	case !n.CancelledAt.IsZero():
@@ -79,15 +94,7 @@ func (in *Intake) redecide(h *tidings.Hold, n *tidings.Notification, kind *tidin
 		none.Reason = tidings.ReasonExpired
 		return none
 	}
-	var f preferences.Facts
-	if facts != nil {
-		f = *facts
-	}
-	f.Providers, f.Zone = in.Providers, in.Zones.Of(&f.User)
-	decisions := preferences.Decide(preferences.Request{
-		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Data), Digest: n.Parts > 0,
-	}, f, now)
-	for _, d := range decisions {
+	for _, d := range preferences.Decide(request, f, now) {
 		if d.Channel == h.Channel {
 			return d
 		}

@@ -53,6 +53,7 @@ type rig struct {
 	metrics *observe.Metrics
 	bounds  map[tidings.Lane]admission.Bound              // none: everything may come in
 	quota   func(app string, now time.Time) time.Duration // nil: none
+	files   map[string]string                             // the catalogue
 }
 
 // each runs test with a rig on every engine.
@@ -75,7 +76,7 @@ func newBoundRig(t testing.TB, s *store.Store, bounds map[tidings.Lane]admission
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	r := &rig{store: s, lanes: l, bounds: bounds}
+	r := &rig{store: s, lanes: l, bounds: bounds, files: files}
 	r.Intake, r.metrics = r.another(t)
 	return r
 }
@@ -83,7 +84,7 @@ func newBoundRig(t testing.TB, s *store.Store, bounds map[tidings.Lane]admission
 // another is a second intake on the same log and lanes, as a second process has one.
 func (r *rig) another(t testing.TB) (*intake.Intake, *observe.Metrics) {
 	t.Helper()
-	catalogue, err := templates.Parse(files)
+	catalogue, err := templates.Parse(r.files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,15 +80,19 @@ type accepting struct {
 	holds []int                                   // places of released holds that were still waiting
 	known map[tidings.AddressID]tidings.AddressID // ids of new addresses → ids in the log
 	held  map[int][32]byte                        // by place: the hash under a key that was taken before
+
+	released map[tidings.NotificationID]*releasing // of the holds
 }
 
 func newAccepting(t *tx, s *seal, chunk []Acceptance) *accepting {
 	return &accepting{tx: t, seal: s, chunk: chunk, out: make([]Accepted, len(chunk)),
-		known: map[tidings.AddressID]tidings.AddressID{}, held: map[int][32]byte{}}
+		known: map[tidings.AddressID]tidings.AddressID{}, held: map[int][32]byte{},
+		released: map[tidings.NotificationID]*releasing{}}
 }
 
 func (a *accepting) run() error {
-	steps := []func() error{a.dedupe, a.users, a.addresses, a.release, a.notifications, a.deliveries, a.addHolds, a.supersede}
+	steps := []func() error{a.dedupe, a.users, a.addresses, a.release, a.count, a.notifications, a.deliveries, a.addHolds,
+		a.decided, a.supersede}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err

@@ -138,10 +138,15 @@ func (a *accepting) notifications() error {
 	}, nil)
 }
 
-// deliveries numbers those of the new, after release has numbered its own, and writes both.
+// deliveries numbers them, those of released holds after what their notification has, and writes them.
 func (a *accepting) deliveries() error {
 	for _, i := range a.fresh {
 		a.number(i, 0)
+	}
+	for _, i := range a.holds {
+		r := a.released[a.chunk[i].Notification.ID]
+		a.number(i, r.next)
+		r.next += len(a.chunk[i].Deliveries)
 	}
 	type place struct{ i, j int }
 	var places []place

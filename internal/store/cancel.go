@@ -54,6 +54,9 @@ func (t *tx) cancel(app string, id tidings.NotificationID, now time.Time) (Cance
 	if _, err := t.exec("timeline_add", id[:], now.UnixMicro(), "cancelled", wholeNotification, ""); err != nil {
 		return out, err
 	}
+	if err := t.refund([]tidings.NotificationID{id}); err != nil {
+		return out, err
+	}
 	if !sensitive {
 		return out, nil
 	}

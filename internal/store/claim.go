@@ -96,7 +96,10 @@ func (q *claiming) run() error {
 	if err != nil {
 		return err
 	}
-	return q.erase()
+	if err := q.erase(); err != nil {
+		return err
+	}
+	return q.refundRefused()
 }
 
 // unseize makes the one delivery that was seized before queued again, for as long as it is looked at.
@@ -154,6 +157,17 @@ func (q *claiming) erase() error {
 		}
 	}
 	return q.eraseData(ended)
+}
+
+// refundRefused takes back what was counted of what the check ended.
+func (q *claiming) refundRefused() error {
+	var ended []tidings.NotificationID
+	for _, f := range q.refused {
+		if f.status != tidings.Parked {
+			ended = append(ended, tidings.NotificationOf(f.id))
+		}
+	}
+	return q.refund(slices.Compact(ended))
 }
 
 // eraseData forgets the sensitive data of notifications that are through. Two transactions that

@@ -41,6 +41,34 @@ type superseding struct {
 // written, so that they are superseded like those of others; nobody else sees them, so the
 // order of locks holds.
 func (a *accepting) supersede() error {
+	all, err := a.earlier()
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	ids := earlierOf(all)
+	if err := a.endDeliveries(all); err != nil {
+		return err
+	}
+	if err := a.endHolds(all); err != nil {
+		return err
+	}
+	if err := a.eraseData(ids); err != nil {
+		return err
+	}
+	return a.refund(ids)
+}
+
+// lockEarlier locks what may be superseded before counters are locked: rows of notifications come first.
+func (a *accepting) lockEarlier() error {
+	if a.dialect.oneWriter {
+		return nil
+	}
+	_, err := a.earlier()
+	return err
+}
+
+// earlier pairs the new notifications with what they may supersede, and locks that.
+func (a *accepting) earlier() ([]superseding, error) {
 	places := map[collapseKey][]int{}
 	for _, i := range a.fresh {
 		if n := &a.chunk[i].Notification; n.CollapseKey != "" && len(a.chunk[i].Deliveries)+len(a.chunk[i].Holds) > 0 {
@@ -49,27 +77,18 @@ func (a *accepting) supersede() error {
 		}
 	}
 	if len(places) == 0 {
-		return nil
+		return nil, nil
 	}
 	all, err := a.supersedings(places)
 	if err != nil || len(all) == 0 {
-		return err
+		return nil, err
 	}
 	ids := earlierOf(all)
 	byID := func(k int) []any { return []any{ids[k][:]} }
 	if err := a.lock("notification_lock", len(ids), byID); err != nil {
-		return err
+		return nil, err
 	}
-	if err := a.lock("collapse_rows", len(ids), byID); err != nil {
-		return err
-	}
-	if err := a.endDeliveries(all); err != nil {
-		return err
-	}
-	if err := a.endHolds(all); err != nil {
-		return err
-	}
-	return a.eraseData(ids)
+	return all, a.lock("collapse_rows", len(ids), byID)
 }
 
 // supersedings pairs the new notifications with the earlier ones, each channel of those once.

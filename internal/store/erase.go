@@ -23,6 +23,7 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		{"erase_deliveries", []any{id, at}},
 		{"erase_under_way", []any{id}},
 		{"erase_holds", []any{id}},
+		{"erase_counters", []any{id}},
 		{"erase_preferences", []any{id}},
 		{"erase_consents", []any{id}},
 		{"erase_addresses", []any{id}},

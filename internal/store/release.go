@@ -1,12 +1,24 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"tidings"
 )
+
+// A releasing is a notification of which holds are released.
+type releasing struct {
+	decisions string // as stored, then as decided again
+	next      int    // the ordinal of its next delivery
+	at        time.Time
+	channels  []string // whose holds were consumed
+}
 
 // release consumes the holds of acceptances that release one. A hold that is gone was consumed
 // or cancelled by somebody else, and nothing of its acceptance is written.
@@ -38,22 +50,46 @@ func (a *accepting) releaseOne(i int) error {
 		a.out[i].Consumed = true
 		return nil
 	}
-	var text string
-	var next int
-	if found, err := a.one("release_facts", []any{ntf[:]}, &text, &next); err != nil || !found {
-		return fmt.Errorf("read the notification of a hold: %w", orNotFound(err))
-	}
-	a.number(i, next)
 	a.holds = append(a.holds, i)
-	decisions, err := mergeDecisions(text, c.Notification.Decisions)
+	r := a.released[ntf]
+	if r == nil {
+		r = &releasing{at: queuedAt(c)}
+		if found, err := a.one("release_facts", []any{ntf[:]}, &r.decisions, &r.next); err != nil || !found {
+			return fmt.Errorf("read the notification of a hold: %w", orNotFound(err))
+		}
+		a.released[ntf] = r
+	}
+	r.channels = append(r.channels, channel)
+	return nil
+}
+
+// decided writes what was decided again of notifications whose holds were released.
+func (a *accepting) decided() error {
+	var idle []tidings.NotificationID // of which nothing may be left that was counted
+	for _, i := range a.holds {
+		c := &a.chunk[i]
+		r := a.released[c.Notification.ID]
+		var err error
+		if r.decisions, err = mergeDecisions(r.decisions, c.Notification.Decisions); err != nil {
+			return err
+		}
+		if len(c.Deliveries)+len(c.Holds) == 0 {
+			idle = append(idle, c.Notification.ID)
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(a.released), func(x, y tidings.NotificationID) int { return bytes.Compare(x[:], y[:]) })
+	err := a.each("decisions_set", len(ids), func(k int) []any { return []any{ids[k][:], a.released[ids[k]].decisions} }, nil)
 	if err != nil {
 		return err
 	}
-	if _, err := a.exec("decisions_set", ntf[:], decisions); err != nil {
+	err = a.each("timeline_add", len(ids), func(k int) []any {
+		r := a.released[ids[k]]
+		return []any{ids[k][:], r.at.UnixMicro(), "released", wholeNotification, strings.Join(r.channels, ", ")}
+	}, nil)
+	if err != nil {
 		return err
 	}
-	_, err = a.exec("timeline_add", ntf[:], queuedAt(c).UnixMicro(), "released", wholeNotification, channel)
-	return err
+	return a.refund(idle)
 }
 
 // mergeDecisions replaces the stored decision of each channel that was decided again.

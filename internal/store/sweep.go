@@ -28,7 +28,10 @@ func (s *Store) Expire(ctx context.Context, now time.Time, limit int) (int, erro
 			return err
 		}
 		expired = len(ended)
-		return t.eraseData(ended)
+		if err := t.eraseData(ended); err != nil {
+			return err
+		}
+		return t.refund(slices.Compact(ended))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("expire: %w", err)
@@ -57,6 +60,9 @@ func (t *tx) expire(now time.Time, limit int) (ended []tidings.NotificationID, e
 
 func (t *tx) tidy(now time.Time) error {
 	if _, err := t.exec("dedupe_purge", now.Add(-dedupeGrace).UnixMicro(), int64(tidyLimit)); err != nil {
+		return err
+	}
+	if _, err := t.exec("counter_purge", now.UnixMicro(), int64(tidyLimit)); err != nil {
 		return err
 	}
 	var left []tidings.NotificationID

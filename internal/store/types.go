@@ -19,6 +19,7 @@ type Acceptance struct {
 	Dedupe       *Dedupe
 	Deliveries   []NewDelivery
 	Holds        []tidings.Hold
+	Count        *Count        // nil: no limit counts what is sent of it
 	Release      *tidings.Hold // the hold that this acceptance consumes: Notification exists then, and only deliveries, holds and decisions are added
 }
 
@@ -46,6 +47,7 @@ type Accepted struct {
 	Consumed   bool                   // the hold to release was gone: nothing was written
 	Deliveries []tidings.DeliveryID   // in the order of Acceptance.Deliveries
 	Err        error                  // this one is not known to be written; the others stand. ErrChanged: it is not, for its user is not as seen
+	Decided    *Decided               // where limits took something away: what is left
 	Superseded []tidings.Channel      // of each earlier delivery that this one, by its collapse key, took the place of
 }
 

@@ -62,6 +62,9 @@ WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('s
 UPDATE holds SET state = 'cancelled'
 WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND state = 'waiting';
 
+-- name: erase_counters
+DELETE FROM counters WHERE user_id = $1;
+
 -- name: erase_preferences
 DELETE FROM preferences WHERE user_id = $1;
 
