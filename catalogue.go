@@ -52,8 +52,10 @@ type Category struct {
 	QuietHours QuietRule     // empty: QuietHold
 	OptOut     Scope         // of an unsubscribe or a complaint; empty: ScopeCategory
 	Retention  time.Duration // how long the detail is kept; 0: as long as the deployment says
-	FreshFor   time.Duration // later than this after it came to be, a delivery waits aside; 0: never
-	OnUnknown  *OnUnknown
+	// Titles and Descriptions are what people read of it, by locale; without a title they read its name.
+	Titles, Descriptions map[string]string
+	FreshFor             time.Duration // later than this after it came to be, a delivery waits aside; 0: never
+	OnUnknown            *OnUnknown
 }
 
 // A Cap is at most Count notifications in any span of Per; the zero Cap is none. Above it they

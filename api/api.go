@@ -13,8 +13,10 @@ import (
 
 	"tidings"
 	"tidings/api/hooks"
+	"tidings/api/pages"
 	"tidings/channels"
 	"tidings/internal/intake"
+	"tidings/internal/links"
 	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/templates"
@@ -43,14 +45,12 @@ type Settings struct {
 	ProbesOnly bool         // only /healthz, /readyz and /metrics answer: a process that only delivers
 	Draining   func() bool  // true once shutdown has begun: posts answer 503
 	Full       func() error // why nothing new is stored, though what was accepted goes out; nil: it is
-	// ConfirmLink makes the link by which a user confirms the consent with that id, good until
-	// expires; nil: consents that are to be confirmed are refused.
-	ConfirmLink func(user, category, id string, now time.Time) (url string, expires time.Time)
-	PublicURL   string
-	Version     string
-	Metrics     *observe.Metrics
-	Log         *slog.Logger
-	Now         func() time.Time // nil: time.Now
+	PublicURL  string
+	Links      *links.Signer // of the pages that people see
+	Version    string
+	Metrics    *observe.Metrics
+	Log        *slog.Logger
+	Now        func() time.Time // nil: time.Now
 }
 
 // A Provider is a configured provider as the API knows it.
@@ -68,6 +68,7 @@ func New(s Settings) http.Handler {
 		s.Now = time.Now
 	}
 	v := &service{Settings: s, keys: newKeyring(s.Store.Keys), mux: http.NewServeMux()}
+	v.pages = pages.New(pages.Settings{Store: s.Store, Links: s.Links, Catalogue: s.Catalogue})
 	v.hooks = &hooks.Receiver{Apply: s.Store.ApplyReceipts, PublicURL: s.PublicURL, Metrics: s.Metrics, Now: s.Now}
 	routes := v.routes()
 	v.document = document(routes, s.Version)
@@ -83,6 +84,7 @@ type service struct {
 	Settings
 	keys     *keyring
 	hooks    *hooks.Receiver
+	pages    *pages.Site
 	mux      *http.ServeMux
 	document []byte // OpenAPI
 }

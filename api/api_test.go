@@ -20,6 +20,7 @@ import (
 	"tidings/internal/admission"
 	"tidings/internal/intake"
 	"tidings/internal/lanes"
+	"tidings/internal/links"
 	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/templates"
@@ -100,7 +101,12 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 			t.Error(err)
 		}
 	})
+	signer, err := links.New([32]byte{1}, publicURL)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := api.Settings{
+		Links: signer,
 		Store: st, Intake: in, Catalogue: cat.current, Publish: cat.publish, Lanes: names, Limits: map[tidings.Lane]int{"push.bulk": 50000},
 		Providers: map[string]api.Provider{
 			"apns":   {Name: "apns", Type: "apns", Channel: tidings.Push, Tokens: true},

@@ -38,7 +38,7 @@ func (s *service) addConsent(c *call) (*answer, error) {
 	}
 	out := consent(line)
 	if line.Action == preferences.ConsentAsked {
-		url, expires := s.ConfirmLink(user, category.Name, line.ID.String(), c.now)
+		url, expires := s.Links.Confirm(user, category.Name, line.ID.String(), c.now)
 		out.ConfirmURL, out.ConfirmExpiresAt = url, wire.At(expires)
 	}
 	return &answer{status: http.StatusCreated, body: out}, nil
@@ -52,8 +52,6 @@ func (s *service) consentable(in *wire.ConsentChange) (tidings.Category, error) 
 		return category, invalid("/category", "the catalogue has no such category")
 	case category.Kind == tidings.Critical && in.Action == wire.Withdraw:
 		return category, wrong(problem.CategoryCritical, "/category", "this category is critical: it cannot be switched off")
-	case category.Consent == tidings.DoubleOptIn && in.Action == wire.Give && s.ConfirmLink == nil:
-		return category, wrong(problem.NotSupported, "/category", "confirming a consent by a link is not supported yet")
 	}
 	return category, nil
 }

@@ -13,7 +13,7 @@ func (s *service) routes() []route {
 	if s.ProbesOnly {
 		return s.probeRoutes()
 	}
-	return slices.Concat(s.eventRoutes(), s.userRoutes(), s.operatorRoutes(), s.openRoutes(), s.probeRoutes())
+	return slices.Concat(s.eventRoutes(), s.userRoutes(), s.operatorRoutes(), s.pageRoutes(), s.openRoutes(), s.probeRoutes())
 }
 
 func (s *service) eventRoutes() []route {
@@ -135,7 +135,7 @@ func (s *service) userRoutes() []route {
 				"In a category with double_opt_in it is asked until the person opens confirm_url, within 7 days. Changes of preferences go into the ledger by themselves.",
 			takes:  takes[wire.ConsentChange](consentExample),
 			gives:  []reply{{status: http.StatusCreated, about: "The line of the ledger.", body: wire.Consent{}}},
-			errors: []problem.Code{problem.CategoryCritical, problem.NotSupported},
+			errors: []problem.Code{problem.CategoryCritical},
 			serve:  s.addConsent,
 		},
 		{
@@ -145,6 +145,13 @@ func (s *service) userRoutes() []route {
 			gives:  []reply{{status: http.StatusOK, about: "A page.", body: wire.Consents{}}},
 			errors: []problem.Code{problem.NotFound},
 			serve:  s.listConsents,
+		},
+		{
+			method: http.MethodGet, pattern: "/v1/users/{user_id}/preferences/link", scope: scopeUsers, summary: "Link to a user's preference page",
+			about:  "Who has the link sees and changes the preferences without signing in, until it expires: hand it to the user alone.",
+			gives:  []reply{{status: http.StatusOK, about: "The link.", body: wire.Link{}}},
+			errors: []problem.Code{problem.NotFound},
+			serve:  s.preferencesLink,
 		},
 	}
 }

@@ -118,9 +118,11 @@ func (d *declaration) readCategory(k key) tidings.Category {
 		"opt_out": func(n *yaml.Node) {
 			c.OptOut = tidings.Scope(d.oneOf(n, "opt_out", string(tidings.ScopeCategory), string(tidings.ScopeChannel), string(tidings.ScopeAll)))
 		},
-		"retention":  func(n *yaml.Node) { c.Retention = d.duration(n, "retention") },
-		"fresh_for":  func(n *yaml.Node) { c.FreshFor = d.duration(n, "fresh_for") },
-		"on_unknown": func(n *yaml.Node) { c.OnUnknown = d.readOnUnknown(n) },
+		"title":       func(n *yaml.Node) { c.Titles = d.readTexts(n, "title") },
+		"description": func(n *yaml.Node) { c.Descriptions = d.readTexts(n, "description") },
+		"retention":   func(n *yaml.Node) { c.Retention = d.duration(n, "retention") },
+		"fresh_for":   func(n *yaml.Node) { c.FreshFor = d.duration(n, "fresh_for") },
+		"on_unknown":  func(n *yaml.Node) { c.OnUnknown = d.readOnUnknown(n) },
 	})
 	switch {
 	case c.Kind == "":

@@ -34,7 +34,7 @@ func TestLinksAreInMailThatCanBeRefused(t *testing.T) {
 		if err != nil || push.Body != "[|]" {
 			t.Errorf("%s, by push: %q, %v", kind, push.Body, err)
 		}
-		if warnings := linked(t, kind).Lint(); len(warnings) > 0 {
+		if warnings := linked(t, kind).Lint(0); len(warnings) > 0 {
 			t.Errorf("%s: %v", kind, warnings)
 		}
 	}

@@ -209,6 +209,12 @@ func (p *PreferencesPatch) Choices() (json.RawMessage, error) {
 	}{p.All, p.Channels, p.Categories, p.Threads, p.QuietHours})
 }
 
+// Link leads a person to a page.
+type Link struct {
+	URL       string `json:"url"`
+	ExpiresAt Time   `json:"expires_at"`
+}
+
 // Export is everything held about a person.
 type Export struct {
 	User          User               `json:"user"`

@@ -1,0 +1,212 @@
+package pages
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// A form is what the page of preferences shows and sends: no more is touched than stands in it.
+type form struct {
+	version    int64
+	all        bool
+	ways       map[tidings.Channel]bool
+	kinds      map[string]map[tidings.Channel]bool
+	quiet      bool
+	start, end string
+	zone       string
+	locale     string
+
+	wrongQuiet, wrongPlace bool // what check found
+}
+
+// form is what the visitor wants now.
+func (v *visitor) form() form {
+	p := &v.wants
+	f := form{
+		version: p.Version, all: p.All == nil || *p.All,
+		ways: map[tidings.Channel]bool{}, kinds: map[string]map[tidings.Channel]bool{},
+		quiet: p.QuietHours != nil, start: "22:00", end: "07:00", zone: v.user.Timezone, locale: v.user.Locale,
+	}
+	if p.QuietHours != nil {
+		f.start, f.end = p.QuietHours.Start.String(), p.QuietHours.End.String()
+	}
+	for name, channels := range v.choosable() {
+		c := v.catalogue.Categories[name]
+		f.kinds[name] = map[tidings.Channel]bool{}
+		for _, channel := range channels {
+			on, named := p.Channels[channel]
+			f.ways[channel] = on || !named
+			f.kinds[name][channel] = wanted(p, &c, channel)
+		}
+	}
+	return f
+}
+
+// choosable is every category that can be refused, with its channels.
+func (v *visitor) choosable() map[string][]tidings.Channel {
+	all := map[string][]tidings.Channel{}
+	for _, e := range v.catalogue.Events {
+		if e.Category.Kind == tidings.Critical {
+			continue
+		}
+		for _, channel := range e.Channels {
+			if !slices.Contains(all[e.Category.Name], channel) {
+				all[e.Category.Name] = append(all[e.Category.Name], channel)
+			}
+		}
+	}
+	return all
+}
+
+// wanted is what a user wants of a category on a channel, whatever they want of the channel or of all.
+func wanted(p *preferences.Preferences, c *tidings.Category, channel tidings.Channel) bool {
+	choice, chosen := p.Categories[c.Name]
+	if on, named := choice.Channels[channel]; named {
+		return on
+	}
+	if choice.All != nil {
+		return *choice.All
+	}
+	if asksFirst(c) {
+		return !chosen && p.Consents[c.Name].State == preferences.ConsentGiven
+	}
+	on, named := c.Channels[channel]
+	return on || !named
+}
+
+// locked reports whether a category cannot be switched on here: it asks twice, the second time by
+// a link that is sent.
+func (v *visitor) locked(c *tidings.Category) bool {
+	return c.Kind == tidings.Marketing && c.Consent == tidings.DoubleOptIn && v.wants.Consents[c.Name].State != preferences.ConsentGiven
+}
+
+func asksFirst(c *tidings.Category) bool {
+	return c.Kind == tidings.Marketing && c.Consent != tidings.OptOut
+}
+
+// The fields of the form. Beside each group of boxes a hidden field names those that were shown,
+// since a box that is off is not sent.
+const (
+	versionField = "version"
+	allField     = "all"
+	wayField     = "way"
+	kindPrefix   = "kind."
+	shownSuffix  = ".shown"
+	quietField   = "quiet"
+	startField   = "start"
+	endField     = "end"
+	zoneField    = "zone"
+	localeField  = "locale"
+)
+
+// readForm reads what was sent; false when it is no form of the page.
+func readForm(sent url.Values) (form, bool) {
+	version, err := strconv.ParseInt(sent.Get(versionField), 10, 64)
+	if err != nil || version < 0 {
+		return form{}, false
+	}
+	f := form{
+		version: version, all: sent.Has(allField), ways: boxes(sent, wayField), kinds: map[string]map[tidings.Channel]bool{},
+		quiet: sent.Has(quietField), start: sent.Get(startField), end: sent.Get(endField),
+		zone: sent.Get(zoneField), locale: sent.Get(localeField),
+	}
+	for name := range sent {
+		kind, found := strings.CutPrefix(name, kindPrefix)
+		if kind, shown := strings.CutSuffix(kind, shownSuffix); found && shown {
+			f.kinds[kind] = boxes(sent, kindPrefix+kind)
+		}
+	}
+	return f, true
+}
+
+// boxes reads a group of them.
+func boxes(sent url.Values, field string) map[tidings.Channel]bool {
+	group := map[tidings.Channel]bool{}
+	for shown := range strings.FieldsSeq(sent.Get(field + shownSuffix)) {
+		group[tidings.Channel(shown)] = slices.Contains(sent[field], shown)
+	}
+	return group
+}
+
+// check finds what cannot be meant, and says whether there was anything.
+func (f *form) check(s *Site, v *visitor) (wrong bool) {
+	_, ok := f.hours()
+	f.wrongQuiet = f.quiet && !ok
+	f.wrongPlace = !s.known(&f.locale, &f.zone, v)
+	return f.wrongQuiet || f.wrongPlace
+}
+
+func (f *form) hours() (preferences.Hours, bool) {
+	start, wrongStart := preferences.ParseClock(f.start)
+	end, wrongEnd := preferences.ParseClock(f.end)
+	h := preferences.Hours{Start: start, End: end}
+	return h, wrongStart == nil && wrongEnd == nil && h.Validate() == nil
+}
+
+// changes reports whether saving would change anything.
+func (f *form) changes(v *visitor) bool {
+	p, u := v.wants.Clone(), v.user
+	f.apply(&p, &u, v)
+	return undoOf(p, v.wants, u, v.user) != "" || len(difference(p, v.wants)) > 0
+}
+
+// apply changes what the form says otherwise than it is. It must have been checked.
+func (f *form) apply(p *preferences.Preferences, u *tidings.User, v *visitor) {
+	if on := p.All == nil || *p.All; on != f.all {
+		p.All = &f.all
+	}
+	for channel, on := range f.ways {
+		if was, named := p.Channels[channel]; slices.Contains(tidings.Channels(), channel) && on != (was || !named) {
+			p.Channels = with(p.Channels, channel, on)
+		}
+	}
+	choosable := v.choosable()
+	for name, boxes := range f.kinds {
+		c := v.catalogue.Categories[name]
+		if v.locked(&c) {
+			continue
+		}
+		maps.DeleteFunc(boxes, func(channel tidings.Channel, _ bool) bool { return !slices.Contains(choosable[name], channel) })
+		choose(p, &c, boxes, len(choosable[name]))
+	}
+	switch hours, _ := f.hours(); {
+	case !f.quiet:
+		p.QuietHours = nil
+	default:
+		p.QuietHours = &hours
+	}
+	u.Locale, u.Timezone = f.locale, f.zone
+}
+
+// choose makes the choice of a category what its boxes say. All of them on, or off, speaks of the
+// whole category, so that it also holds for channels it gets later.
+func choose(p *preferences.Preferences, c *tidings.Category, boxes map[tidings.Channel]bool, channels int) {
+	changed, on := false, 0
+	for channel, box := range boxes {
+		changed = changed || box != wanted(p, c, channel)
+		if box {
+			on++
+		}
+	}
+	if !changed {
+		return
+	}
+	choice := preferences.Choice{All: p.Categories[c.Name].All, Channels: maps.Clone(p.Categories[c.Name].Channels)}
+	whole := len(boxes) == channels && (on == 0 || on == channels)
+	switch {
+	case whole:
+		all := on > 0
+		choice = preferences.Choice{All: &all}
+	default:
+		for channel, box := range boxes {
+			choice.Channels = with(choice.Channels, channel, box)
+		}
+	}
+	p.Categories = with(p.Categories, c.Name, choice)
+}

@@ -1,0 +1,133 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"tidings"
+	"tidings/internal/links"
+	"tidings/internal/store"
+	"tidings/preferences"
+)
+
+// What a page of preferences says of the change before it, in its query.
+const (
+	savedField  = "saved"  // with what takes it back, or one of the values below
+	undoneField = "undone" // it was taken back
+	nothing     = "none"   // there was nothing to save
+	forGood     = "yes"    // it cannot be taken back here
+)
+
+// ShowPreferences is the page on which a person chooses what they are sent.
+func (s *Site) ShowPreferences(ctx context.Context, r Request) (Page, error) {
+	p, err := s.showPreferences(ctx, r)
+	return s.answer(p, err, r)
+}
+
+func (s *Site) showPreferences(ctx context.Context, r Request) (Page, error) {
+	v, err := s.visit(ctx, links.Preferences, r)
+	if err != nil {
+		return Page{}, err
+	}
+	view := s.preferencesView(v, v.form(), r)
+	view.Notice = v.news(r.Query)
+	return s.page("preferences", http.StatusOK, view)
+}
+
+// news is what came of the change that led here; nothing when another one followed it.
+func (v *visitor) news(query url.Values) *news {
+	switch {
+	case query.Has(undoneField):
+		return &news{Text: v.words.text("undone")}
+	case query.Get(savedField) == nothing:
+		return &news{Text: v.words.text("saved_nothing")}
+	case query.Get(savedField) == forGood:
+		return &news{Text: v.words.text("saved")}
+	case query.Has(savedField):
+		undo := query.Get(savedField)
+		if step, ok := readUndo(undo); ok && step.Version == v.wants.Version {
+			return &news{Text: v.words.text("saved"), Undo: undo}
+		}
+	}
+	return nil
+}
+
+// SavePreferences stores what the form of the page says and leads back to the page. Only what the
+// form showed and the person changed is touched.
+func (s *Site) SavePreferences(ctx context.Context, r Request) (Page, error) {
+	p, err := s.savePreferences(ctx, r)
+	return s.answer(p, err, r)
+}
+
+func (s *Site) savePreferences(ctx context.Context, r Request) (Page, error) {
+	v, err := s.change(ctx, links.Preferences, r)
+	if err != nil {
+		return Page{}, err
+	}
+	if r.Form.Has(undoField) {
+		return s.undoPreferences(ctx, v, r)
+	}
+	f, ok := readForm(r.Form)
+	if !ok {
+		return Page{}, &notice{status: http.StatusUnprocessableEntity, title: "unclear", text: "unclear_text"}
+	}
+	if f.check(s, v) {
+		view := s.preferencesView(v, f, r)
+		view.Notice = &news{Text: v.words.text("check_input"), Alarm: true}
+		return s.page("preferences", http.StatusUnprocessableEntity, view)
+	}
+	if f.version == v.wants.Version && !f.changes(v) {
+		return s.back(r, savedField, nothing), nil
+	}
+	done, err := s.save(ctx, v, f.version, preferences.SourcePage, r.Now, func(p *preferences.Preferences, u *tidings.User) error {
+		f.apply(p, u, v)
+		return nil
+	})
+	if errors.Is(err, store.ErrConflict) {
+		return s.conflict(ctx, v, f, r)
+	}
+	if err != nil {
+		return Page{}, err
+	}
+	return s.back(r, savedField, cmp.Or(done.undo, forGood)), nil
+}
+
+// conflict shows the person their own choices again, so that nothing they did is lost; saving them
+// once more goes before what was changed elsewhere.
+func (s *Site) conflict(ctx context.Context, v *visitor, f form, r Request) (Page, error) {
+	now, err := s.visit(ctx, links.Preferences, r)
+	if err != nil {
+		return Page{}, err
+	}
+	f.version = now.wants.Version
+	view := s.preferencesView(v, f, r)
+	view.Notice = &news{Text: v.words.text("changed_elsewhere"), Alarm: true}
+	return s.page("preferences", http.StatusConflict, view)
+}
+
+func (s *Site) undoPreferences(ctx context.Context, v *visitor, r Request) (Page, error) {
+	_, err := s.takeBack(ctx, v, r.Form.Get(undoField), preferences.SourcePage, r.Now)
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		now, err := s.visit(ctx, links.Preferences, r)
+		if err != nil {
+			return Page{}, err
+		}
+		view := s.preferencesView(now, now.form(), r)
+		view.Notice = &news{Text: v.words.text("undo_late"), Alarm: true}
+		return s.page("preferences", http.StatusConflict, view)
+	case err != nil:
+		return Page{}, err
+	}
+	return s.back(r, undoneField, "1"), nil
+}
+
+// back leads to the page by its link, so that loading it again sends nothing again.
+func (s *Site) back(r Request, name, value string) Page {
+	p := Page{Status: http.StatusSeeOther, Header: s.headers()}
+	p.Header["Location"] = r.Token + "?" + url.Values{name: {value}}.Encode()
+	return p
+}

@@ -1,0 +1,142 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+
+	"tidings"
+	"tidings/preferences"
+)
+
+// A preferencesView is the page of preferences.
+type preferencesView struct {
+	frame
+	Token     string
+	Notice    *news
+	Version   int64
+	All       bool
+	Ways      boxesView
+	Kinds     []kindView
+	Quiet     bool
+	Start     string
+	End       string
+	Zone      string
+	Zones     []zoneGroup
+	OtherZone string // the user's, when the list does not have it
+	Locale    string
+	Languages []option
+
+	WrongQuiet, WrongPlace bool
+}
+
+// News tell what came of a change.
+type news struct {
+	Text  string
+	Undo  string // empty: it cannot be undone
+	Alarm bool   // nothing was saved
+}
+
+// A boxesView is a group of boxes, one for each channel.
+type boxesView struct {
+	Field string
+	Shown string // the channels, with spaces between
+	Boxes []boxView
+}
+
+// A boxView is one box.
+type boxView struct {
+	Channel tidings.Channel
+	Label   string
+	On      bool
+}
+
+// A kindView is one category.
+type kindView struct {
+	Name, Title, Description string
+	ToConfirm                bool
+	Locked                   bool // it asks twice, which this page cannot
+	boxesView
+}
+
+func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
+	view := preferencesView{
+		frame: frame{words: v.words, Title: v.words.text("preferences")}, Token: r.Token, Version: f.version, All: f.all,
+		Ways: v.boxes(wayField, f.ways), Quiet: f.quiet, Start: f.start, End: f.end, Zone: f.zone, Zones: s.zones,
+		Locale: f.locale, Languages: v.languages(), WrongQuiet: f.wrongQuiet, WrongPlace: f.wrongPlace,
+	}
+	if !s.listed(v.user.Timezone) {
+		view.OtherZone = v.user.Timezone
+	}
+	choosable := v.choosable()
+	for name, boxes := range f.kinds {
+		c, known := v.catalogue.Categories[name]
+		if _, known = choosable[name]; !known {
+			continue
+		}
+		k := kindView{Name: name, boxesView: v.boxes(kindPrefix+name, boxes), ToConfirm: v.wants.Consents[name].State == preferences.ConsentAsked}
+		k.Title, k.Description = v.describe(&c)
+		k.Locked = v.locked(&c)
+		view.Kinds = append(view.Kinds, k)
+	}
+	slices.SortFunc(view.Kinds, func(a, b kindView) int { return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) })
+	return view
+}
+
+// boxes shows a group in the order of the channels.
+func (v *visitor) boxes(field string, on map[tidings.Channel]bool) boxesView {
+	view := boxesView{Field: field}
+	var shown []string
+	for _, channel := range tidings.Channels() {
+		if on, there := on[channel]; there {
+			view.Boxes = append(view.Boxes, boxView{channel, v.words.text(string(channel)), on})
+			shown = append(shown, string(channel))
+		}
+	}
+	view.Shown = strings.Join(shown, " ")
+	return view
+}
+
+// languages are those that the catalogue speaks, and the user's own.
+func (v *visitor) languages() []option {
+	var list []option
+	for _, locale := range v.catalogue.Locales() {
+		list = append(list, option{locale, nameOf(locale)})
+	}
+	if own := v.user.Locale; own != "" && !slices.ContainsFunc(list, func(o option) bool { return o.Value == own }) {
+		list = append(list, option{own, nameOf(own)})
+	}
+	return list
+}
+
+// nameOf is a locale as those who speak it call it, else as it is written.
+func nameOf(locale string) string {
+	names := map[string]string{
+		"cs": "Čeština", "da": "Dansk", "de": "Deutsch", "el": "Ελληνικά", "en": "English", "es": "Español", "fi": "Suomi",
+		"fr": "Français", "hu": "Magyar", "it": "Italiano", "ja": "日本語", "ko": "한국어", "nl": "Nederlands", "no": "Norsk",
+		"pl": "Polski", "pt": "Português", "ro": "Română", "ru": "Русский", "sv": "Svenska", "tr": "Türkçe", "uk": "Українська", "zh": "中文",
+	}
+	language, region, found := strings.Cut(locale, "-")
+	name, known := names[language]
+	switch {
+	case !known:
+		return locale
+	case found:
+		return name + " (" + region + ")"
+	}
+	return name
+}
+
+// listed reports whether a time zone is in the list, or none.
+func (s *Site) listed(zone string) bool {
+	return zone == "" || slices.ContainsFunc(s.zones, func(g zoneGroup) bool {
+		return slices.ContainsFunc(g.Zones, func(o option) bool { return o.Value == zone })
+	})
+}
+
+// known reports whether a locale and a time zone are ones that the page offers, or that the user
+// has; nil is no question.
+func (s *Site) known(locale, zone *string, v *visitor) bool {
+	offered := func(o option) bool { return o.Value == *locale }
+	return (locale == nil || *locale == "" || slices.ContainsFunc(v.languages(), offered)) &&
+		(zone == nil || *zone == v.user.Timezone || s.listed(*zone))
+}
