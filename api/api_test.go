@@ -23,6 +23,7 @@ import (
 	"tidings/internal/links"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 	"tidings/templates"
 )
 
@@ -87,8 +88,12 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 	}
 	b.metrics = observe.NewMetrics("test", nil, nil)
 	defaults := intake.Defaults{ExpiresIn: 24 * time.Hour, DedupeWindow: 24 * time.Hour}
+	zones, err := preferences.NewZones("UTC")
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := intake.New(intake.Settings{
-		Store: st, Lanes: ln, Door: &admission.Door{}, Catalogue: cat.current, Version: cat.version, Defaults: defaults, Metrics: b.metrics,
+		Zones: zones, Store: st, Lanes: ln, Door: &admission.Door{}, Catalogue: cat.current, Version: cat.version, Defaults: defaults, Metrics: b.metrics,
 		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.SMS: true, tidings.Email: true},
 		Log:       slog.New(slog.DiscardHandler),
 	})

@@ -49,8 +49,9 @@ func (c *call) readEvent() (*wire.Event, error) {
 
 // posted answers what became of an event.
 func (c *call) posted(in *wire.Event, r intake.Result) *answer {
-	out := wire.Posted{ID: r.ID, Duplicate: r.Duplicate, Status: r.Status, Decisions: wire.Decisions(r.Decisions), Rendered: rendered(r)}
+	out := wire.Posted{ID: r.ID, Duplicate: r.Duplicate, Status: r.Status, Decisions: wire.Decisions(r.Decisions)}
 	if in.DryRun {
+		out.Rendered, out.Explanation = rendered(r), wire.Explanations(r.Explained)
 		return ok(out)
 	}
 	c.notes = append(c.notes, slog.String("notification", r.ID.String()), slog.Bool("duplicate", r.Duplicate))
@@ -113,7 +114,9 @@ func item(i int, r intake.Result) wire.BatchResult {
 		return wire.BatchResult{Index: i, Error: itemError(refused(r.Refusal))}
 	}
 	if r.ID.IsZero() {
-		return wire.BatchResult{Index: i, Status: r.Status, Decisions: wire.Decisions(r.Decisions), Rendered: rendered(r)}
+		return wire.BatchResult{
+			Index: i, Status: r.Status, Decisions: wire.Decisions(r.Decisions), Rendered: rendered(r), Explanation: wire.Explanations(r.Explained),
+		}
 	}
 	return wire.BatchResult{Index: i, ID: r.ID, Duplicate: r.Duplicate}
 }

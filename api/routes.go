@@ -13,7 +13,7 @@ func (s *service) routes() []route {
 	if s.ProbesOnly {
 		return s.probeRoutes()
 	}
-	return slices.Concat(s.eventRoutes(), s.userRoutes(), s.operatorRoutes(), s.pageRoutes(), s.openRoutes(), s.probeRoutes())
+	return slices.Concat(s.eventRoutes(), s.userRoutes(), s.explainRoutes(), s.operatorRoutes(), s.pageRoutes(), s.openRoutes(), s.probeRoutes())
 }
 
 func (s *service) eventRoutes() []route {

@@ -60,12 +60,21 @@ type question struct {
 func (q *question) decide() tidings.Decision {
 	for i := range rules {
 		if reason := rules[i].judge(q); reason != "" {
-			return tidings.Decision{Action: tidings.ActionSuppress, Reason: reason}
+			return refuse(reason)
 		}
 	}
+	return q.conclude()
+}
+
+func refuse(reason tidings.Reason) tidings.Decision {
+	return tidings.Decision{Action: tidings.ActionSuppress, Reason: reason}
+}
+
+// conclude is the decision once no rule has said no.
+func (q *question) conclude() tidings.Decision {
 	switch {
 	case expired(q.ExpiresAt, q.at):
-		return tidings.Decision{Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired}
+		return refuse(tidings.ReasonExpired)
 	case q.at.After(q.now):
 		return tidings.Decision{Action: tidings.ActionHold, Reason: q.reason, Until: q.at}
 	}

@@ -7,12 +7,13 @@ import (
 
 // Posted is what became of an event.
 type Posted struct {
-	ID        tidings.NotificationID      `json:"id,omitzero" doc:"Absent in a dry run."`
-	Duplicate bool                        `json:"duplicate" doc:"The same request was accepted before; this is its notification."`
-	Status    tidings.NotificationStatus  `json:"status"`
-	URL       string                      `json:"url,omitempty" doc:"Where its trail is."`
-	Decisions []Decision                  `json:"decisions" doc:"One a channel of the event type, in its order."`
-	Rendered  map[tidings.Channel]Content `json:"rendered,omitempty" doc:"What would be sent; of a dry run only."`
+	ID          tidings.NotificationID      `json:"id,omitzero" doc:"Absent in a dry run."`
+	Duplicate   bool                        `json:"duplicate" doc:"The same request was accepted before; this is its notification."`
+	Status      tidings.NotificationStatus  `json:"status"`
+	URL         string                      `json:"url,omitempty" doc:"Where its trail is."`
+	Decisions   []Decision                  `json:"decisions" doc:"One a channel of the event type, in its order."`
+	Rendered    map[tidings.Channel]Content `json:"rendered,omitempty" doc:"What would be sent; of a dry run only."`
+	Explanation []Explanation               `json:"explanation,omitempty" doc:"Every rule and what it said; of a dry run only."`
 }
 
 // Decision is what was decided for one channel.
@@ -54,13 +55,14 @@ type BatchResults struct {
 // BatchResult is what became of one event of a batch: accepted with an id, or refused with an
 // error, or of a dry run neither.
 type BatchResult struct {
-	Index     int                         `json:"index" doc:"Its place in the batch, from 0."`
-	ID        tidings.NotificationID      `json:"id,omitzero"`
-	Duplicate bool                        `json:"duplicate,omitzero"`
-	Status    tidings.NotificationStatus  `json:"status,omitzero" doc:"Of a dry run."`
-	Decisions []Decision                  `json:"decisions,omitempty" doc:"Of a dry run."`
-	Rendered  map[tidings.Channel]Content `json:"rendered,omitempty" doc:"Of a dry run."`
-	Error     *ItemError                  `json:"error,omitempty"`
+	Index       int                         `json:"index" doc:"Its place in the batch, from 0."`
+	ID          tidings.NotificationID      `json:"id,omitzero"`
+	Duplicate   bool                        `json:"duplicate,omitzero"`
+	Status      tidings.NotificationStatus  `json:"status,omitzero" doc:"Of a dry run."`
+	Decisions   []Decision                  `json:"decisions,omitempty" doc:"Of a dry run."`
+	Rendered    map[tidings.Channel]Content `json:"rendered,omitempty" doc:"Of a dry run."`
+	Explanation []Explanation               `json:"explanation,omitempty" doc:"Of a dry run."`
+	Error       *ItemError                  `json:"error,omitempty"`
 }
 
 // ItemError says why one event of a batch was refused, as a problem of its own would.

@@ -59,7 +59,7 @@ func (r *round) decideOne(i *item, n int) {
 		return
 	}
 	if i.DryRun {
-		i.settle(Result{Status: status(decisions), Decisions: decisions, Rendered: rendered})
+		i.settle(Result{Status: status(decisions), Decisions: decisions, Rendered: rendered, Explained: preferences.Explain(request, p.facts, now)})
 		return
 	}
 	a := &store.Acceptance{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/preferences"
 )
 
 // An Event is what an app posted, in its right form but not yet checked against the catalogue.
@@ -41,6 +42,7 @@ type Result struct {
 	Status    tidings.NotificationStatus
 	Decisions []tidings.Decision
 	Rendered  map[tidings.Channel]tidings.Content // of a dry run
+	Explained []preferences.Explanation           // of a dry run: Decisions with what each rule said
 	Refusal   *Refusal                            // the event was not accepted
 }
 

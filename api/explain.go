@@ -1,0 +1,62 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"tidings"
+	"tidings/api/problem"
+	"tidings/api/wire"
+	"tidings/internal/intake"
+)
+
+func (s *service) explainRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, pattern: "/v1/users/{user_id}/explain", scope: scopeRead, summary: "Explain what a user would get",
+			about: "What would become of an event of a type for the user, with every rule, what it looked at and what it said. It is decided by what is stored, without data: " +
+				"threads and digest keys are unknown, and nothing is rendered; POST /v1/events with dry_run does both. Nothing changes.",
+			query: []parameter{
+				{"event", "The event type; required."}, {"at", "The instant (RFC 3339) to decide for; now unless told."}, {"channel", "Only this channel of the event type."},
+			},
+			gives:  []reply{{status: http.StatusOK, about: "The decisions, and why.", body: wire.Explained{}}},
+			errors: []problem.Code{problem.NotFound, problem.UnknownEventType},
+			serve:  s.explain,
+		},
+	}
+}
+
+func (s *service) explain(c *call) (*answer, error) {
+	user, err := c.userID()
+	if err != nil {
+		return nil, err
+	}
+	q := c.URL.Query()
+	if !q.Has("event") {
+		return nil, invalid("/event", "is missing: name the event type")
+	}
+	if err := names(q, "event"); err != nil {
+		return nil, err
+	}
+	if err := oneOf(q, "channel", tidings.Channels()); err != nil {
+		return nil, err
+	}
+	at, err := instant(q, "at")
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.Intake.Explain(c.Context(), intake.Question{
+		User: user, Type: q.Get("event"), Test: c.caller.Test, Channel: tidings.Channel(q.Get("channel")), At: at,
+	})
+	var refusal *intake.Refusal
+	if errors.As(err, &refusal) {
+		return nil, refused(refusal)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ok(wire.Explained{
+		UserID: user, Type: q.Get("event"), Category: a.Category, Timezone: a.Zone, At: wire.At(a.At), ExpiresAt: wire.At(a.ExpiresAt),
+		Channels: wire.Explanations(a.Channels),
+	}), nil
+}
