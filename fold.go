@@ -4,11 +4,12 @@ import "slices"
 
 // Fold is the end that the evidence gives a delivery, whatever the order in which it came:
 // delivered if any attempt was; else sent if any attempt was accepted and not refused later;
-// else suppressed if a receipt said that the person had said stop; else bounced or failed if a
-// receipt said so. The zero Status means that the evidence ends nothing: no provider is known to
-// have accepted.
+// else suppressed if a receipt said that the person had said stop; else expired, bounced or failed
+// if a receipt said so. The zero Status means that the evidence ends nothing: no provider is known
+// to have accepted.
 //
-// Of several refusals the latest attempt's counts, and of one attempt's bounced before failed.
+// Of several refusals the latest attempt's counts, and of one attempt's that it had expired before
+// bounced before failed.
 func Fold(attempts []Attempt, receipts []Receipt) (Status, Reason) {
 	refused := map[int]Receipt{}
 	for _, r := range receipts {
@@ -33,10 +34,12 @@ func Fold(attempts []Attempt, receipts []Receipt) (Status, Reason) {
 			last = r
 		}
 	}
-	switch last.Status {
-	case ReceiptBounced:
+	switch {
+	case last.Outcome == OutcomeExpired:
+		return Expired, ReasonExpired
+	case last.Status == ReceiptBounced:
 		return Bounced, refusalReason(last.Outcome)
-	case ReceiptFailed:
+	case last.Status == ReceiptFailed:
 		return Failed, refusalReason(last.Outcome)
 	}
 	return "", ""
@@ -65,6 +68,9 @@ func saidStop(receipts []Receipt) bool {
 
 // outweighs orders two refusals of one attempt, so that the order of their arrival does not matter.
 func outweighs(a, b Receipt) bool {
+	if late := a.Outcome == OutcomeExpired; late != (b.Outcome == OutcomeExpired) {
+		return late
+	}
 	if a.Status != b.Status {
 		return a.Status == ReceiptBounced
 	}
@@ -77,8 +83,6 @@ func refusalReason(o Outcome) Reason {
 		return ReasonRecipientDead
 	case RecipientSuspect:
 		return ReasonRecipientRejected
-	case OutcomeExpired:
-		return ReasonExpired
 	}
 	return ReasonProviderRejected
 }

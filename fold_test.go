@@ -45,6 +45,12 @@ func TestFold(t *testing.T) {
 		{why: "that the person said stop outweighs a later refusal",
 			receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed, Outcome: tidings.RecipientOptout}, {Attempt: 2, Status: tidings.ReceiptBounced}},
 			want:     tidings.Suppressed, reason: tidings.ReasonOptedOutChannel},
+		{why: "that it came too late outweighs a bounce of the same attempt",
+			receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed, Outcome: tidings.OutcomeExpired}, {Attempt: 1, Status: tidings.ReceiptBounced}},
+			want:     tidings.Expired, reason: tidings.ReasonExpired},
+		{why: "a later attempt's bounce outweighs that an earlier one came too late",
+			receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed, Outcome: tidings.OutcomeExpired}, {Attempt: 2, Status: tidings.ReceiptBounced}},
+			want:     tidings.Bounced, reason: tidings.ReasonProviderRejected},
 		{why: "engagement ends nothing", receipts: []r{{Attempt: 1, Status: tidings.ReceiptOpened}}},
 	}
 	for _, c := range cases {

@@ -32,7 +32,7 @@ type Transition struct {
 // the status as it is does not name it again.
 func Transitions() []Transition {
 	positive := []Status{Sent, Delivered}
-	news := slices.Concat(positive, []Status{Failed, Bounced, Suppressed})
+	news := slices.Concat(positive, []Status{Failed, Bounced, Expired, Suppressed})
 	return []Transition{
 		{Parked, EventDue, []Status{Queued}},
 		{Parked, EventLateRecord, news},
@@ -54,23 +54,23 @@ func Transitions() []Transition {
 		{Sending, EventReceipt, news},
 
 		{Unknown, EventWaitOver, []Status{Parked, Cancelled}},
-		{Unknown, EventLateRecord, append(slices.Clip(news), Parked, Cancelled, Expired, Dead)},
+		{Unknown, EventLateRecord, append(slices.Clip(news), Parked, Cancelled, Dead)},
 		{Unknown, EventReceipt, news},
 		{Unknown, EventRedrive, []Status{Parked, Expired, Cancelled}},
 
 		{Sent, EventLateRecord, []Status{Delivered}},
-		{Sent, EventReceipt, []Status{Delivered, Failed, Bounced, Suppressed}},
+		{Sent, EventReceipt, []Status{Delivered, Failed, Bounced, Expired, Suppressed}},
 		{Bounced, EventLateRecord, positive},
-		{Bounced, EventReceipt, []Status{Sent, Delivered, Failed, Suppressed}},
+		{Bounced, EventReceipt, []Status{Sent, Delivered, Failed, Expired, Suppressed}},
 		{Failed, EventLateRecord, append(positive, Bounced)},
-		{Failed, EventReceipt, []Status{Sent, Delivered, Bounced, Suppressed}},
+		{Failed, EventReceipt, []Status{Sent, Delivered, Bounced, Expired, Suppressed}},
 		{Failed, EventRedrive, []Status{Parked, Expired, Cancelled}},
 		{Dead, EventLateRecord, positive},
 		{Dead, EventReceipt, positive},
 		{Dead, EventCancel, []Status{Cancelled}},
 		{Dead, EventRedrive, []Status{Parked, Expired, Cancelled}},
 		{Expired, EventLateRecord, positive},
-		{Expired, EventReceipt, positive},
+		{Expired, EventReceipt, []Status{Sent, Delivered, Failed, Bounced, Suppressed}},
 		{Cancelled, EventLateRecord, positive},
 		{Cancelled, EventReceipt, positive},
 		{Suppressed, EventLateRecord, positive},

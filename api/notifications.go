@@ -78,14 +78,17 @@ func (s *service) listNotifications(c *call) (*answer, error) {
 	}
 	limit := f.Limit
 	f.Limit++ // one more tells whether there is a next page
-	found, err := s.Store.List(c.Context(), f)
+	found, next, err := s.Store.List(c.Context(), f)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) > limit {
 		found = found[:limit]
-		next := found[limit-1].Notification.ID.String()
-		page.NextCursor = &next
+		next = found[limit-1].Notification.ID
+	}
+	if !next.IsZero() {
+		cursor := next.String()
+		page.NextCursor = &cursor
 	}
 	for i := range found {
 		page.Data = append(page.Data, trail.Notification(&found[i].Notification, found[i].Status))

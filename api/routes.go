@@ -41,7 +41,8 @@ func (s *service) eventRoutes() []route {
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/notifications", scope: scopeRead, summary: "List notifications",
-			about: "Newest first. Keys without operate or admin see those of their own app.",
+			about: "Newest first. Keys without operate or admin see those of their own app. One request looks at 10,000 notifications at most, so a page may be short, or empty, and " +
+				"yet have a next_cursor: go on until there is none. A dedupe_key is found at once while it counts.",
 			query: listParameters,
 			gives: []reply{{status: http.StatusOK, about: "A page.", body: wire.Page{}}},
 			serve: s.listNotifications,

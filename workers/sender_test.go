@@ -127,7 +127,7 @@ func TestAFaultOfTheRecipientOpensNoBreaker(t *testing.T) {
 		ids := w.accept(doubtMost, orderPush)
 		w.pass(time.Second)
 		w.ends(tidings.Failed, tidings.ReasonRecipientDead, ids...)
-		facts, err := w.store.Facts(t.Context(), []string{"u_1"})
+		facts, _, err := w.store.Facts(t.Context(), []string{"u_1"})
 		if err != nil || facts["u_1"].Addresses[0].Status != tidings.AddressRetired {
 			t.Errorf("address %+v, %v", facts["u_1"].Addresses, err)
 		}

@@ -19,7 +19,7 @@ type Event struct {
 	Channels    []tidings.Channel `json:"channels,omitempty" doc:"Only these of the channels of the event type."`
 	SendAt      Time              `json:"send_at,omitzero" doc:"Not before this time."`
 	ExpiresIn   Expiry            `json:"expires_in,omitzero" doc:"How long it is of use, from send_at or now."`
-	CollapseKey Key               `json:"collapse_key,omitempty" doc:"A later notification of the same app and user with the same key takes the place of what still waits of this one, and replaces it on the device where it was sent."`
+	CollapseKey Key               `json:"collapse_key,omitempty" doc:"A later notification of the same app and user with the same key takes the place of what still waits or is held of this one, and replaces it on the device where it was sent. One that is for later (send_at) does so only when its time has come."`
 	DryRun      bool              `json:"dry_run,omitempty" doc:"Decide, explain and render, and change nothing."`
 	At          Time              `json:"at,omitzero" doc:"Only with dry_run: the instant to decide for."`
 }

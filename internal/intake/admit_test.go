@@ -54,7 +54,7 @@ func TestAFullLaneRefusesBeforeAnythingIsWritten(t *testing.T) {
 		if n := r.notifications(t); n != 3 {
 			t.Errorf("%d notifications, want 3", n)
 		}
-		if facts, err := r.store.Facts(t.Context(), []string{"u_4"}); err != nil || !facts["u_4"].User.CreatedAt.IsZero() {
+		if facts, _, err := r.store.Facts(t.Context(), []string{"u_4"}); err != nil || !facts["u_4"].User.CreatedAt.IsZero() {
 			t.Errorf("the user of the refused event was made: %+v, %v", facts["u_4"], err)
 		}
 		if again := r.post(t, shipped("u_1", "k")); !again.Duplicate || again.ID != first.ID {

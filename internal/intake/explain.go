@@ -41,9 +41,12 @@ func (in *Intake) Explain(ctx context.Context, q Question) (Answer, error) {
 	case q.Channel != "" && !slices.Contains(kind.Channels, q.Channel):
 		return Answer{}, &Refusal{Code: "invalid_input", Pointer: "/channel", Detail: fmt.Sprintf("%s is not sent by %q, which has %s", q.Type, q.Channel, list(kind.Channels))}
 	}
-	known, err := in.Store.Facts(ctx, []string{q.User})
+	known, damaged, err := in.Store.Facts(ctx, []string{q.User})
 	if err != nil {
 		return Answer{}, fmt.Errorf("explain: %w", err)
+	}
+	if len(damaged) > 0 {
+		return Answer{}, fmt.Errorf("explain: %w", errDamaged)
 	}
 	f := in.factsOf(known[q.User])
 	if f.User.CreatedAt.IsZero() {

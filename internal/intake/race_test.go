@@ -143,7 +143,7 @@ func TestTwoGroupsThatChangeAnEmailAtOnceLeaveOneAddress(t *testing.T) {
 			})
 		}
 		callers.Wait()
-		facts, err := r.store.Facts(t.Context(), []string{"u_1"})
+		facts, _, err := r.store.Facts(t.Context(), []string{"u_1"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tidings"
 	"tidings/internal/store"
 	"tidings/preferences"
 )
+
+var errDamaged = errors.New("the stored preferences of its user are damaged")
 
 // Release decides again about holds whose time has come and writes what follows: deliveries,
 // another hold, or nothing but the reason. of are the notifications of the holds. A hold that
@@ -25,7 +28,7 @@ func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tiding
 	defer cancel()
 	now = now.UTC().Truncate(time.Microsecond)
 	held := byID(of)
-	facts, err := in.Store.Facts(ctx, usersOf(of))
+	facts, damaged, err := in.Store.Facts(ctx, usersOf(of))
 	if err != nil {
 		return fmt.Errorf("release holds: load facts: %w", err)
 	}
@@ -34,6 +37,9 @@ func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tiding
 	var failed []error
 	for n := range holds {
 		a, class, err := in.reconsider(&holds[n], held[holds[n].Notification], facts, &room, now)
+		if of := held[holds[n].Notification]; of != nil && slices.Contains(damaged, of.UserID) {
+			err = errDamaged
+		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("release hold %s: %w", holds[n].ID, err))
 			continue
@@ -114,6 +120,7 @@ func (in *Intake) release(ctx context.Context, class store.Class, group []store.
 			failed = append(failed, fmt.Errorf("release hold %s: %w", group[n].Release.ID, a.Err))
 		case !a.Consumed:
 			in.countDecisions(group[n].Notification.Decisions)
+			in.countSuperseded(a.Superseded)
 		}
 	}
 	return failed

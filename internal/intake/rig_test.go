@@ -172,7 +172,7 @@ func (r *rig) trail(t *testing.T, id tidings.NotificationID) *store.Trail {
 // notifications is how many the log holds.
 func (r *rig) notifications(t *testing.T) int {
 	t.Helper()
-	list, err := r.store.List(t.Context(), store.Filter{Limit: 200})
+	list, _, err := r.store.List(t.Context(), store.Filter{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}

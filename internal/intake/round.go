@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"tidings"
@@ -154,10 +155,11 @@ func (r *round) meet(ctx context.Context) error {
 	if len(users) == 0 {
 		return nil
 	}
-	facts, err := r.in.Store.Facts(ctx, users)
+	facts, damaged, err := r.in.Store.Facts(ctx, users)
 	if err != nil {
 		return err
 	}
+	r.refuseDamaged(damaged)
 	for id, p := range r.people {
 		if f := facts[id]; f != nil {
 			p.facts, p.seen = *f, f.User
@@ -165,6 +167,22 @@ func (r *round) meet(ctx context.Context) error {
 		p.facts.Providers = r.in.Providers
 	}
 	return nil
+}
+
+// refuseDamaged refuses the events of users whose stored preferences cannot be read: they may have
+// refused them. Those of all others go on.
+func (r *round) refuseDamaged(users []string) {
+	if len(users) == 0 {
+		return
+	}
+	events := 0
+	for n := range r.items {
+		if i := &r.items[n]; !i.settled && slices.Contains(users, i.User.ID) {
+			i.refuse(&Refusal{Code: "internal", Detail: "the stored preferences of this user are damaged, so nobody knows what may be sent; set them anew"})
+			events++
+		}
+	}
+	r.in.Log.Error("stored preferences are damaged", "users", len(users), "events_refused", events)
 }
 
 // failOpen fails every item that is not settled.

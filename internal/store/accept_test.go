@@ -54,7 +54,7 @@ func TestAHundredEqualPostsAtOnceGiveOneNotification(t *testing.T) {
 		if len(winners) != 1 || first != 1 {
 			t.Fatalf("%d ids, %d of them new", len(winners), first)
 		}
-		list, err := s.List(t.Context(), store.Filter{App: "shop"})
+		list, _, err := s.List(t.Context(), store.Filter{App: "shop"})
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%d notifications, %v", len(list), err)
 		}
@@ -170,7 +170,7 @@ func TestAcceptMakesUsersAndTheirAddresses(t *testing.T) {
 			all[i] = mail("ann@example.test")
 		}
 		got := acceptAtOnce(w, all)
-		facts, err := s.Facts(t.Context(), []string{w.user, "u_unknown"})
+		facts, _, err := s.Facts(t.Context(), []string{w.user, "u_unknown"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // collapseDepth is how many notifications with one collapse key are looked at for what still
-// waits: each of them has superseded what was there before it.
+// waits: each of them has superseded what was there before it, but for scheduled sends.
 const collapseDepth = 200
 
 // A collapseKey is what a newer event shares with those that it supersedes.
@@ -33,13 +33,38 @@ func (k collapseKey) lock() int64 {
 type superseding struct {
 	earlier tidings.NotificationID
 	channel tidings.Channel
-	by      int // place of the acceptance
+	sent    bool // all that waits gives way; else only what is held, but for scheduled sends
+	by      int  // place of the acceptance
 }
 
-// supersede ends what still waits of earlier notifications with the collapse key of a new one,
-// on the channels that the new one sends to or holds. It comes after all rows of the chunk are
-// written, so that they are superseded like those of others; nobody else sees them, so the
-// order of locks holds.
+// collapsing are the places of what may supersede, by collapse key.
+func (a *accepting) collapsing() map[collapseKey][]int {
+	places := map[collapseKey][]int{}
+	for i := range a.chunk {
+		c := &a.chunk[i]
+		if n := &c.Notification; n.CollapseKey != "" && len(channelsOf(c)) > 0 {
+			key := collapseKey{n.App, n.UserID, n.CollapseKey, n.Test}
+			places[key] = append(places[key], i)
+		}
+	}
+	return places
+}
+
+// takeTurns lets posts and releases with one collapse key take turns. It comes before any lock of
+// a notification, since whoever has the turn goes on to lock the others' notifications.
+func (a *accepting) takeTurns() error {
+	keys := inLockOrder(a.collapsing())
+	return a.lock("collapse_mutex", len(keys), func(k int) []any { return []any{keys[k].lock()} })
+}
+
+func inLockOrder(places map[collapseKey][]int) []collapseKey {
+	return slices.SortedFunc(maps.Keys(places), func(x, y collapseKey) int { return cmp.Compare(x.lock(), y.lock()) })
+}
+
+// supersede ends what still waits of earlier notifications with the collapse key of one that is
+// sent now: a new one, or one whose hold was released. What is held for later than now takes the
+// place of nothing but what is held like it. It comes after all rows of the chunk are written, so
+// that they are superseded like those of others; nobody else sees them, so the order of locks holds.
 func (a *accepting) supersede() error {
 	all, err := a.earlier()
 	if err != nil || len(all) == 0 {
@@ -67,13 +92,14 @@ func (a *accepting) lockEarlier() error {
 	return err
 }
 
-// earlier pairs the new notifications with what they may supersede, and locks that.
+// earlier pairs what is written by this chunk with what it may supersede, and locks that.
 func (a *accepting) earlier() ([]superseding, error) {
-	places := map[collapseKey][]int{}
-	for _, i := range a.fresh {
-		if n := &a.chunk[i].Notification; n.CollapseKey != "" && len(a.chunk[i].Deliveries)+len(a.chunk[i].Holds) > 0 {
-			key := collapseKey{n.App, n.UserID, n.CollapseKey, n.Test}
-			places[key] = append(places[key], i)
+	written := slices.Concat(a.holds, a.fresh)
+	places := a.collapsing()
+	for key, all := range places {
+		all = slices.DeleteFunc(all, func(i int) bool { return !slices.Contains(written, i) })
+		if places[key] = all; len(all) == 0 {
+			delete(places, key)
 		}
 	}
 	if len(places) == 0 {
@@ -93,10 +119,7 @@ func (a *accepting) earlier() ([]superseding, error) {
 
 // supersedings pairs the new notifications with the earlier ones, each channel of those once.
 func (a *accepting) supersedings(places map[collapseKey][]int) ([]superseding, error) {
-	keys := slices.SortedFunc(maps.Keys(places), func(x, y collapseKey) int { return cmp.Compare(x.lock(), y.lock()) })
-	if err := a.lock("collapse_mutex", len(keys), func(k int) []any { return []any{keys[k].lock()} }); err != nil {
-		return nil, err
-	}
+	keys := inLockOrder(places)
 	found := make([][]tidings.NotificationID, len(keys))
 	err := a.each("collapse_find", len(keys), func(k int) []any {
 		return []any{keys[k].app, keys[k].user, keys[k].key, flag(keys[k].test), int64(collapseDepth)}
@@ -119,8 +142,8 @@ func (a *accepting) supersedings(places map[collapseKey][]int) ([]superseding, e
 	return all, nil
 }
 
-// pair goes through the new notifications of one key in their order: each supersedes all that
-// was found but itself and those after it.
+// pair goes through the notifications of one key in their order: a new one supersedes all that was
+// found but itself and those after it, a released one what is older than it.
 func (a *accepting) pair(places []int, found []tidings.NotificationID) []superseding {
 	later := map[tidings.NotificationID]bool{}
 	for _, i := range places {
@@ -129,34 +152,40 @@ func (a *accepting) pair(places []int, found []tidings.NotificationID) []superse
 	type target struct {
 		id      tidings.NotificationID
 		channel tidings.Channel
+		sent    bool
 	}
 	done := map[target]bool{}
 	var all []superseding
 	for _, i := range places {
-		for _, c := range channelsOf(&a.chunk[i]) {
+		self := a.chunk[i].Notification.ID
+		released := a.chunk[i].Release != nil
+		for c, sent := range channelsOf(&a.chunk[i]) {
 			for _, id := range found {
-				if t := (target{id, c}); !later[id] && !done[t] {
+				older := !later[id] && !released || released && bytes.Compare(id[:], self[:]) < 0
+				if t := (target{id, c, sent}); older && !done[t] {
 					done[t] = true
-					all = append(all, superseding{id, c, i})
+					all = append(all, superseding{id, c, sent, i})
 				}
 			}
 		}
-		delete(later, a.chunk[i].Notification.ID)
+		delete(later, self)
 	}
 	return all
 }
 
-// channelsOf are the channels that an acceptance sends to or holds.
-func channelsOf(c *Acceptance) []tidings.Channel {
-	var all []tidings.Channel
-	for _, d := range c.Deliveries {
-		all = append(all, d.Lane.Channel())
-	}
+// channelsOf are the channels on which an acceptance supersedes: true where it is sent now, false
+// where it is held. On the channel of a scheduled send it does nothing, for its time has not come.
+func channelsOf(c *Acceptance) map[tidings.Channel]bool {
+	all := map[tidings.Channel]bool{}
 	for _, h := range c.Holds {
-		all = append(all, h.Channel)
+		if h.Reason != tidings.ReasonScheduled {
+			all[h.Channel] = false
+		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	for _, d := range c.Deliveries {
+		all[d.Lane.Channel()] = true
+	}
+	return all
 }
 
 func earlierOf(all []superseding) []tidings.NotificationID {
@@ -169,6 +198,7 @@ func earlierOf(all []superseding) []tidings.NotificationID {
 
 // endDeliveries cancels the deliveries that wait and marks those that are being sent.
 func (a *accepting) endDeliveries(all []superseding) error {
+	all = slices.DeleteFunc(slices.Clone(all), func(s superseding) bool { return !s.sent })
 	lanes := func(k int) []any {
 		c := all[k].channel
 		return []any{all[k].earlier[:], string(tidings.LaneOf(c, tidings.Urgent)), string(tidings.LaneOf(c, tidings.Bulk))}
@@ -204,11 +234,11 @@ func (a *accepting) endDeliveries(all []superseding) error {
 	}, nil)
 }
 
-// endHolds cancels the holds that wait. Scheduled sends stay: each was asked for on its own.
+// endHolds cancels the holds that wait.
 func (a *accepting) endHolds(all []superseding) error {
 	ended := map[tidings.NotificationID][]string{} // channels
 	last := map[tidings.NotificationID]superseding{}
-	err := a.each("collapse_holds", len(all), func(k int) []any { return []any{all[k].earlier[:], string(all[k].channel)} }, func(k int, _ row) error {
+	err := a.each("collapse_holds", len(all), func(k int) []any { return []any{all[k].earlier[:], string(all[k].channel), flag(all[k].sent)} }, func(k int, _ row) error {
 		s := all[k]
 		if !slices.Contains(ended[s.earlier], string(s.channel)) {
 			ended[s.earlier] = append(ended[s.earlier], string(s.channel))
@@ -230,10 +260,8 @@ func (a *accepting) endHolds(all []superseding) error {
 	return a.each("collapse_end", len(ids), func(k int) []any { return []any{ids[k][:], a.at(last[ids[k]])} }, nil)
 }
 
-// at is the instant of a superseding: when the newer notification was accepted.
-func (a *accepting) at(s superseding) int64 {
-	return a.chunk[s.by].Notification.AcceptedAt.UnixMicro()
-}
+// at is the instant of a superseding: when the newer notification was accepted, or released.
+func (a *accepting) at(s superseding) int64 { return queuedAt(&a.chunk[s.by]).UnixMicro() }
 
 func (a *accepting) because(s superseding, what string) string {
 	return because(what, a.chunk[s.by].Notification.ID)

@@ -3,7 +3,6 @@ package store_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,32 +158,6 @@ func TestTheTrailOfWhatIsSupersededWhileItIsSentSaysSo(t *testing.T) {
 					t.Errorf("timeline %+v, want %+v", trail.Timeline, want)
 				}
 			})
-		}
-	})
-}
-
-func TestHoldsAreSupersededButForScheduledSends(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		w := newWorld(t, s)
-		quiet := holding(w.collapsing(start(), 0), tidings.Push, tidings.ReasonQuietHours)
-		scheduled := holding(w.collapsing(start().Add(time.Second), 0), tidings.Push, tidings.ReasonScheduled)
-		w.accept(quiet)
-		w.accept(scheduled)
-		w.accept(w.collapsing(start().Add(2*time.Second), 1))
-		state := func(a store.Acceptance) (tidings.HoldState, tidings.NotificationStatus, []store.Moment) {
-			trail, err := s.Trail(t.Context(), "", a.Notification.ID)
-			w.must(err)
-			standing, err := s.Standings(t.Context(), []tidings.NotificationID{a.Notification.ID}, start().Add(time.Minute))
-			w.must(err)
-			return trail.Holds[0].State, standing[a.Notification.ID].Status, trail.Timeline
-		}
-		hold, status, moments := state(quiet)
-		if hold != tidings.HoldCancelled || status != tidings.NotificationCancelled || len(moments) != 1 ||
-			!strings.HasPrefix(moments[0].Text, "what was held for push is superseded by "+scheduled.Notification.ID.String()) {
-			t.Errorf("quiet hours: hold %s, notification %s, timeline %+v", hold, status, moments)
-		}
-		if hold, status, moments := state(scheduled); hold != tidings.HoldWaiting || status != tidings.NotificationHeld || len(moments) != 0 {
-			t.Errorf("scheduled: hold %s, notification %s, timeline %+v", hold, status, moments)
 		}
 	})
 }

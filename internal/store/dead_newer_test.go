@@ -29,6 +29,10 @@ func TestARedriveEndsWhatANewerEventTookThePlaceOf(t *testing.T) {
 			a.Deliveries = nil
 			*a = holding(*a, tidings.Push, tidings.ReasonQuietHours)
 		}, true},
+		{"a scheduled send, whose time has not come", func(a *store.Acceptance) {
+			a.Deliveries = nil
+			*a = holding(*a, tidings.Push, tidings.ReasonScheduled)
+		}, false},
 		{"another key", func(a *store.Acceptance) { a.Notification.CollapseKey = "order-4712" }, false},
 		{"no key", func(a *store.Acceptance) { a.Notification.CollapseKey = "" }, false},
 		{"another app's", func(a *store.Acceptance) { a.Notification.App = "bank" }, false},

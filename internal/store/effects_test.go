@@ -93,7 +93,7 @@ func TestAPersonWhoSaysStopIsSuppressed(t *testing.T) {
 				w := newWorld(t, s)
 				claimed := w.sending(start())
 				c.say(w, claimed)
-				facts, err := s.Facts(t.Context(), []string{w.user})
+				facts, _, err := s.Facts(t.Context(), []string{w.user})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -12,50 +12,61 @@ import (
 )
 
 // Facts loads what decisions about these users depend on, by user id; an unknown user has a
-// zero CreatedAt. Providers is left nil.
-func (s *Store) Facts(ctx context.Context, users []string) (map[string]*preferences.Facts, error) {
+// zero CreatedAt. Providers is left nil. Users whose stored preferences cannot be read have no
+// facts, so that nothing is decided for them that they may have refused; they are named instead.
+func (s *Store) Facts(ctx context.Context, users []string) (found map[string]*preferences.Facts, damaged []string, err error) {
 	users = slices.Clone(users)
 	slices.Sort(users)
 	users = slices.Compact(users)
 	list, err := json.Marshal(users)
 	if err != nil {
-		return nil, fmt.Errorf("load facts: %w", err)
+		return nil, nil, fmt.Errorf("load facts: %w", err)
 	}
 	var out map[string]*preferences.Facts
 	err = s.read(ctx, func(t *tx) error {
 		facts := make([]preferences.Facts, len(users))
-		out = make(map[string]*preferences.Facts, len(users))
+		out, damaged = make(map[string]*preferences.Facts, len(users)), nil
 		for i, u := range users {
 			facts[i] = preferences.Facts{User: tidings.User{ID: u}, Suppressed: map[tidings.AddressID]preferences.Suppression{}}
 			out[u] = &facts[i]
 		}
-		err := t.query("user_facts", []any{string(list)}, func(r row) error { return scanUserFacts(r, out) })
+		err := t.query("user_facts", []any{string(list)}, func(r row) error {
+			user, readable, err := scanUserFacts(r, out)
+			if err == nil && !readable {
+				damaged = append(damaged, user)
+			}
+			return err
+		})
 		if err != nil {
 			return err
 		}
 		return t.query("address_facts", []any{string(list)}, func(r row) error { return scanAddressFacts(r, out) })
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load facts: %w", err)
+		return nil, nil, fmt.Errorf("load facts: %w", err)
 	}
-	return out, nil
+	for _, user := range damaged {
+		delete(out, user)
+	}
+	return out, damaged, nil
 }
 
-func scanUserFacts(r row, facts map[string]*preferences.Facts) error {
+// scanUserFacts reads a user; readable is false when the stored preferences are damaged.
+func scanUserFacts(r row, facts map[string]*preferences.Facts) (user string, readable bool, err error) {
 	var u tidings.User
 	var doc *string
 	var version *int64
 	if err := r.Scan(append(userFields(&u), &doc, &version)...); err != nil {
-		return err
+		return "", false, err
 	}
 	f := facts[u.ID]
 	f.User = u
 	if doc == nil {
-		return nil
+		return u.ID, true, nil
 	}
-	var err error
-	f.Preferences, err = readPreferences(*doc, *version)
-	return err
+	p, err := readPreferences(*doc, *version)
+	f.Preferences = p
+	return u.ID, err == nil, nil
 }
 
 func scanAddressFacts(r row, facts map[string]*preferences.Facts) error {

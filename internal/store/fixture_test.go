@@ -147,7 +147,7 @@ func (w *world) expect(id tidings.DeliveryID, status tidings.Status, reason tidi
 
 func (w *world) address(id tidings.AddressID) tidings.Address {
 	w.Helper()
-	facts, err := w.s.Facts(w.Context(), []string{w.user})
+	facts, _, err := w.s.Facts(w.Context(), []string{w.user})
 	w.must(err)
 	for _, a := range facts[w.user].Addresses {
 		if a.ID == id {

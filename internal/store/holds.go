@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +11,7 @@ import (
 )
 
 // DueHolds lists at most limit holds whose time has come, longest first, and beside each, at the
-// same place, its notification with the data open.
+// same place, its notification with the data open. One whose notification is damaged is left out.
 func (s *Store) DueHolds(ctx context.Context, now time.Time, limit int) ([]tidings.Hold, []tidings.Notification, error) {
 	var holds []tidings.Hold
 	var of []tidings.Notification
@@ -27,7 +26,8 @@ func (s *Store) DueHolds(ctx context.Context, now time.Time, limit int) ([]tidin
 				return err
 			}
 			if err := json.Unmarshal([]byte(decisions), &n.Decisions); err != nil {
-				return errors.New("read decisions: the stored text is damaged")
+				s.log.Error("a hold cannot be released: the stored decisions are damaged", "hold", h.ID.String(), "notification", n.ID.String())
+				return nil // those of others can
 			}
 			h.Notification = n.ID
 			holds, of = append(holds, h), append(of, s.opened(&n))

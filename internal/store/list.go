@@ -17,57 +17,107 @@ const (
 	defaultPage = 50
 	// maxChunk is how many notifications one query folds while it looks for a status.
 	maxChunk = 4000
+	// maxScan is how many notifications one list looks at, so that a filter which selects few of
+	// them costs a bounded time; the next page goes on from there.
+	maxScan = 10_000
 	// idSlack is how far the instant in an id may be from the one at which it was accepted.
 	idSlack = time.Minute
 )
 
 // List pages through notifications, newest first. Since is included, Until is not. A channel is
 // one that a delivery or a hold took; with a reason it is the channel that the reason is about.
-func (s *Store) List(ctx context.Context, f Filter) ([]Listed, error) {
+//
+// Of a log with many notifications it looks at the newest 10,000 only, so it may find few, or none,
+// though there are more: next is then where to go on, as Before. A zero next: there are no more.
+func (s *Store) List(ctx context.Context, f Filter) (found []Listed, next tidings.NotificationID, err error) {
+	if f.Scan <= 0 {
+		f.Scan = maxScan
+	}
 	if f.Limit <= 0 {
 		f.Limit = defaultPage
 	}
 	if f.Before.IsZero() {
 		f.Before = tidings.NotificationID(bytes.Repeat([]byte{0xff}, len(f.Before)))
 	}
+	if err := s.skip(ctx, &f); err != nil {
+		return nil, next, fmt.Errorf("list notifications: %w", err)
+	}
 	now := time.Now()
-	var found []Listed
-	for chunk := f.Limit; ; chunk = min(4*chunk, maxChunk) {
-		page, err := s.listed(ctx, f, now, chunk)
+	for chunk := f.Limit; f.Scan > 0; chunk = min(4*chunk, maxChunk) {
+		chunk = min(chunk, f.Scan)
+		page, floor, err := s.listed(ctx, f, now, chunk)
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
-			return nil, fmt.Errorf("list notifications: %w", err)
+			return nil, next, fmt.Errorf("list notifications: %w", err)
 		}
 		for _, n := range page {
 			if f.Status == "" || n.Status == f.Status {
 				found = append(found, n)
 			}
 			if len(found) == f.Limit {
-				return found, nil
+				return found, n.Notification.ID, nil
 			}
 		}
-		if len(page) < chunk {
-			return found, nil
+		if floor.IsZero() {
+			return found, floor, nil
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("list notifications: %w", err)
-		}
-		f.Before = page[len(page)-1].Notification.ID
+		f.Before, f.Scan = floor, f.Scan-chunk
 	}
+	return found, f.Before, nil
 }
 
-// listed is a page of at most limit notifications of any status.
-func (s *Store) listed(ctx context.Context, f Filter, now time.Time, limit int) ([]Listed, error) {
-	name, args := f.statement(limit)
-	var list []Listed
-	err := s.read(ctx, func(t *tx) error {
-		list = nil
+// listed are those of the next chunk notifications that are selected, whatever their status. The
+// floor is the last of the chunk; zero: there are no more.
+func (s *Store) listed(ctx context.Context, f Filter, now time.Time, chunk int) (list []Listed, floor tidings.NotificationID, err error) {
+	name, args := f.statement(chunk)
+	bound := []any{args[0], args[1], int64(chunk - 1)}
+	if f.UserID != "" {
+		bound = append(bound, f.UserID)
+	}
+	err = s.read(ctx, func(t *tx) error {
+		floor = tidings.NotificationID{}
+		more, err := t.one(name+"_floor", bound, into(&floor))
+		if err != nil {
+			return err
+		}
+		if more {
+			args[1] = floor[:]
+		}
 		page := folding{now: now}
-		err := t.query(name, args, page.scan)
+		err = t.query(name, args, page.scan)
 		page.end()
 		list = page.list
 		return err
 	})
-	return list, err
+	return list, floor, err
+}
+
+// skip lets a list by dedupe key begin at the newest notification that holds the key: what is
+// newer came under others. Once the key's time is over nobody holds it, and it must be looked for.
+func (s *Store) skip(ctx context.Context, f *Filter) error {
+	if f.DedupeKey == "" {
+		return nil
+	}
+	var newest tidings.NotificationID
+	err := s.read(ctx, func(t *tx) error {
+		newest = tidings.NotificationID{}
+		return t.query("dedupe_holders", []any{f.App, f.DedupeKey}, func(r row) error {
+			var id tidings.NotificationID
+			err := r.Scan(into(&id))
+			if bytes.Compare(id[:], newest[:]) > 0 {
+				newest = id
+			}
+			return err
+		})
+	})
+	if err != nil || newest.IsZero() || bytes.Compare(newest[:], f.Before[:]) >= 0 {
+		return err
+	}
+	f.Before = newest
+	f.Before[len(newest)-1]++ // the last byte of a notification's id is 0
+	return nil
 }
 
 // statement is the statement that lists by a filter, with its arguments.

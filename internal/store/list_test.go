@@ -138,7 +138,7 @@ func TestAListIsFilteredByEachOfItsMembers(t *testing.T) {
 // matches compares a list with the places of ids that it should have.
 func matches(t *testing.T, s *Store, f Filter, ids []tidings.NotificationID, want []int) {
 	t.Helper()
-	list, err := s.List(t.Context(), f)
+	list, _, err := s.List(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestPagesOfARareStatusMissNothing(t *testing.T) {
 			tales = append(tales, n)
 		}
 		tell(t, s, tales...)
-		all, err := s.List(t.Context(), Filter{Limit: len(tales)})
+		all, _, err := s.List(t.Context(), Filter{Limit: len(tales)})
 		if err != nil || len(all) != len(tales) {
 			t.Fatalf("%d of %d: %v", len(all), len(tales), err)
 		}
@@ -180,8 +180,10 @@ func TestPagesOfARareStatusMissNothing(t *testing.T) {
 			t.Errorf("the tales have %d statuses, want all eight", len(seen))
 		}
 		for status, want := range seen {
-			if got := walk(t, s, Filter{Status: status, Limit: 7}); !slices.Equal(got, want) {
-				t.Errorf("%s: %d by pages, %d in all", status, len(got), len(want))
+			for _, f := range []Filter{{Status: status, Limit: 7}, {Status: status, Limit: 7, Scan: 20}, {Status: status, UserID: "u_1", Limit: 7, Scan: 3}} {
+				if got := walk(t, s, f); !slices.Equal(got, want) {
+					t.Errorf("%+v: %d by pages, %d in all", f, len(got), len(want))
+				}
 			}
 		}
 	})
@@ -192,17 +194,17 @@ func walk(t *testing.T, s *Store, f Filter) []tidings.NotificationID {
 	t.Helper()
 	var ids []tidings.NotificationID
 	for {
-		page, err := s.List(t.Context(), f)
+		page, next, err := s.List(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range page {
 			ids = append(ids, n.Notification.ID)
 		}
-		if len(page) < f.Limit {
+		if next.IsZero() {
 			return ids
 		}
-		f.Before = ids[len(ids)-1]
+		f.Before = next
 	}
 }
 
@@ -222,7 +224,7 @@ func TestAListAndATrailAgreeOnTheStatus(t *testing.T) {
 			for _, d := range trail.Deliveries {
 				deliveries = append(deliveries, d.Delivery)
 			}
-			list, err := s.List(t.Context(), Filter{UserID: n.user})
+			list, _, err := s.List(t.Context(), Filter{UserID: n.user})
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%d listed: %v", len(list), err)
 			}

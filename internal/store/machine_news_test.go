@@ -62,7 +62,7 @@ func (m *machine) hear(d *modelled, n int, s tidings.ReceiptStatus, o tidings.Ou
 func (m *machine) news(r *rapid.T) tidings.Receipt {
 	s := pick(r, []tidings.ReceiptStatus{tidings.ReceiptAccepted, tidings.ReceiptSent, tidings.ReceiptDelivered, tidings.ReceiptFailed,
 		tidings.ReceiptBounced, tidings.ReceiptFailed, tidings.ReceiptOpened}, "status")
-	o := pick(r, []tidings.Outcome{tidings.PolicyBlocked, tidings.PolicyBlocked, tidings.RecipientOptout}, "outcome")
+	o := pick(r, []tidings.Outcome{tidings.PolicyBlocked, tidings.PolicyBlocked, tidings.RecipientOptout, tidings.OutcomeExpired}, "outcome")
 	return tidings.Receipt{Provider: "apns", Status: s, Outcome: o, At: m.now, ReceivedAt: m.now}
 }
 

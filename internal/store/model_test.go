@@ -43,6 +43,7 @@ type answer struct {
 type told struct {
 	receipts                           map[tidings.ReceiptStatus]bool
 	accepted, failed, bounced, stopped bool
+	expired                            bool // a receipt said so
 }
 
 func (m *modelled) of1(n int) *told {
@@ -104,6 +105,8 @@ func (m *modelled) fold() tidings.Status {
 		return tidings.Suppressed
 	case last == 0:
 		return ""
+	case m.told[last].expired:
+		return tidings.Expired
 	case m.told[last].bounced:
 		return tidings.Bounced
 	}
@@ -209,6 +212,7 @@ func (m *modelled) heard(n int, s tidings.ReceiptStatus, o tidings.Outcome) bool
 	t.accepted = t.accepted || s == tidings.ReceiptAccepted || s == tidings.ReceiptSent
 	t.failed, t.bounced = t.failed || s == tidings.ReceiptFailed, t.bounced || s == tidings.ReceiptBounced
 	t.stopped = t.stopped || no && o == tidings.RecipientOptout
+	t.expired = t.expired || no && o == tidings.OutcomeExpired
 	m.reconsider()
 	return true
 }
@@ -223,9 +227,19 @@ func (m *modelled) reconsider() {
 	default:
 		newest := m.told[m.claimNo]
 		refused := newest != nil && (newest.failed || newest.bounced)
-		if m.live() && (!refused || m.redriven) || m.is(tidings.Cancelled, tidings.Expired, tidings.Dead, tidings.Suppressed) {
+		if m.live() && (!refused || m.redriven) || m.is(tidings.Cancelled, tidings.Dead, tidings.Suppressed) || m.is(tidings.Expired) && !m.toldExpired() {
 			return
 		}
 		m.end(end)
 	}
+}
+
+// toldExpired reports whether a provider said that it was too late.
+func (m *modelled) toldExpired() bool {
+	for _, t := range m.told {
+		if t.expired {
+			return true
+		}
+	}
+	return false
 }

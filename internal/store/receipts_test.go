@@ -44,6 +44,12 @@ func TestReceipts(t *testing.T) {
 			result: accepted, status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel},
 		{why: "a stop before our own record is not overwritten by it", before: []tidings.ReceiptStatus{tidings.ReceiptFailed}, outcome: tidings.RecipientOptout,
 			result: accepted, status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel},
+		{why: "that it came too late is an expiry", after: []tidings.ReceiptStatus{tidings.ReceiptFailed}, outcome: tidings.OutcomeExpired,
+			result: accepted, status: tidings.Expired, reason: tidings.ReasonExpired},
+		{why: "that it came too late before our own record is not overwritten by it", before: []tidings.ReceiptStatus{tidings.ReceiptFailed}, outcome: tidings.OutcomeExpired,
+			result: accepted, status: tidings.Expired, reason: tidings.ReasonExpired},
+		{why: "delivered wins over an expiry that came first", after: []tidings.ReceiptStatus{tidings.ReceiptFailed, tidings.ReceiptDelivered}, outcome: tidings.OutcomeExpired,
+			result: accepted, status: tidings.Delivered},
 		{why: "opened does not change the status", result: accepted, after: []tidings.ReceiptStatus{tidings.ReceiptOpened, tidings.ReceiptClicked}, status: tidings.Sent},
 	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -174,5 +180,32 @@ func TestAReceiptOfAnAttemptThatNeverWasIsAStray(t *testing.T) {
 		}
 		w.expect(queued, tidings.Queued, "")
 		w.expect(c.Delivery.ID, tidings.Sending, "")
+	})
+}
+
+// Such receipts come before their claim can be seen, or after a crash of the process that called:
+// no record will ever look for them.
+func TestAStrayThatNamesItsDeliveryIsMatchedByTheSweep(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		before, named, numbered := w.acceptance(start(), 1), w.queued(start()), w.queued(start())
+		early := tidings.DeliveryOf(before.Notification.ID, 0)
+		news := func(id tidings.DeliveryID, attempt int) tidings.Receipt {
+			return tidings.Receipt{Provider: "apns", Ref: id.String(), Delivery: id, Attempt: attempt, Status: tidings.ReceiptDelivered, At: start(), ReceivedAt: start()}
+		}
+		forged := news(named, 9)
+		forged.Ref = "forged"
+		if strays := w.receipts(news(early, 1), news(named, 0), news(numbered, 2), forged); strays != 4 {
+			t.Fatalf("%d strays", strays)
+		}
+		w.accept(before)
+		w.claim(start(), early, named, numbered)
+		for range 2 { // the second finds nothing new
+			_, err := s.Expire(t.Context(), start(), 10)
+			w.must(err)
+			w.expect(early, tidings.Delivered, "")
+			w.expect(named, tidings.Delivered, "")
+			w.expect(numbered, tidings.Sending, "") // its second attempt is still to come
+		}
 	})
 }

@@ -35,6 +35,11 @@ func (e evidence) refused(attempt int) bool {
 	})
 }
 
+// expired reports whether a provider said that it was too late.
+func (e evidence) expired() bool {
+	return slices.ContainsFunc(e.receipts, func(r tidings.Receipt) bool { return r.Refuses() && r.Outcome == tidings.OutcomeExpired })
+}
+
 func (s standing) live() bool { return s.status.Live(!s.dueAt.IsZero()) }
 
 // mark is why a delivery is called off, so that it may not be tried again; empty: it may. What is
@@ -133,7 +138,8 @@ func (s standing) afterLate(r *Result, e evidence, now time.Time) standing {
 
 // afterNews is the standing after receipts, or after an answer that came late. What was accepted
 // or arrived is so in any status. A refusal ends what is live only if it is of the newest
-// attempt and no redrive came after it, and changes no end that the providers had no part in.
+// attempt and no redrive came after it, and changes no end that the providers had no part in:
+// that it expired may be their word, too.
 func (s standing) afterNews(e evidence, now time.Time) standing {
 	end, why := tidings.Fold(e.attempts, e.receipts)
 	switch {
@@ -145,8 +151,12 @@ func (s standing) afterNews(e evidence, now time.Time) standing {
 		return s // a redrive is newer than the newest claim
 	}
 	switch s.status {
-	case tidings.Cancelled, tidings.Expired, tidings.Dead, tidings.Suppressed:
+	case tidings.Cancelled, tidings.Dead, tidings.Suppressed:
 		return s
+	case tidings.Expired:
+		if !e.expired() {
+			return s
+		}
 	}
 	return s.move(end, why, time.Time{}, now)
 }

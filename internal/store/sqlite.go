@@ -19,6 +19,8 @@ const (
 	sqliteReaders = 4
 	// busyTimeout is how long SQLite waits for another process's write, such as the keys command's.
 	busyTimeout = 5 * time.Second
+	// busyPause is between two attempts to connect while somebody else opens or closes the file.
+	busyPause = 20 * time.Millisecond
 )
 
 // sqliteEngine is one file with one writer and a few readers.
@@ -45,7 +47,7 @@ func openSQLite(ctx context.Context, dir string, wrap Wrap) (_ *sqliteEngine, er
 			_ = e.db.Close()
 		}
 	}()
-	conn, err := e.db.Conn(ctx)
+	conn, err := e.connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", sqliteFile, err)
 	}
@@ -54,7 +56,7 @@ func openSQLite(ctx context.Context, dir string, wrap Wrap) (_ *sqliteEngine, er
 		return nil, err
 	}
 	for range sqliteReaders {
-		conn, err := e.db.Conn(ctx)
+		conn, err := e.connect(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("open a reader: %w", err)
 		}
@@ -65,6 +67,22 @@ func openSQLite(ctx context.Context, dir string, wrap Wrap) (_ *sqliteEngine, er
 	}
 	e.writer = startWriter(writing)
 	return e, nil
+}
+
+// connect opens a connection. SQLite does not wait by itself for another starter that turns the
+// journal of a new file into a WAL, or that is the last to close one: it says busy at once.
+func (e *sqliteEngine) connect(ctx context.Context) (*sql.Conn, error) {
+	for began := time.Now(); ; {
+		conn, err := e.db.Conn(ctx)
+		if err == nil || e.dialect.class(err) != retryError || time.Since(began) > busyTimeout {
+			return conn, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(busyPause):
+		}
+	}
 }
 
 // sqliteConnector makes the file, readable by its owner only, and says how to open it.

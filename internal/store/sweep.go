@@ -82,15 +82,31 @@ func (t *tx) tidy(now time.Time) error {
 	return t.rematch()
 }
 
-// rematch applies the strays that have found an attempt by now.
+// rematch applies the strays that have found an attempt by now: by its reference, or by the
+// delivery that they name.
 func (t *tx) rematch() error {
-	var list []tidings.Receipt
-	err := t.query("strays_matched", []any{int64(tidyLimit)}, func(row row) error {
-		var r tidings.Receipt
+	err := t.rematchBy("strays_matched", func(r *tidings.Receipt) ([]any, func()) {
 		var ntf tidings.NotificationID
 		var n int
-		err := row.Scan(&r.Provider, &r.Ref, &r.Status, instant{&r.At}, &r.Outcome, &r.Code, instant{&r.ReceivedAt}, into(&ntf), &n, &r.Attempt)
-		r.Delivery = tidings.DeliveryOf(ntf, n)
+		return []any{into(&ntf), &n}, func() { r.Delivery = tidings.DeliveryOf(ntf, n) }
+	})
+	if err != nil {
+		return err
+	}
+	return t.rematchBy("strays_named", func(r *tidings.Receipt) ([]any, func()) {
+		return []any{into(&r.Delivery)}, func() {}
+	})
+}
+
+// rematchBy applies the strays that a statement finds; which says where it names their delivery.
+func (t *tx) rematchBy(found string, which func(r *tidings.Receipt) (dest []any, done func())) error {
+	var list []tidings.Receipt
+	err := t.query(found, []any{int64(tidyLimit)}, func(row row) error {
+		var r tidings.Receipt
+		dest, done := which(&r)
+		dest = slices.Concat([]any{&r.Provider, &r.Ref, &r.Status, instant{&r.At}, &r.Outcome, &r.Code, instant{&r.ReceivedAt}}, dest, []any{&r.Attempt})
+		err := row.Scan(dest...)
+		done()
 		list = append(list, r)
 		return err
 	})

@@ -218,6 +218,7 @@ type Filter struct {
 	Until     time.Time
 	Before    tidings.NotificationID // page on: only older ones
 	Limit     int
+	Scan      int // how many notifications are looked at; 0: 10,000
 }
 
 // Listed is a notification with its status and reach, without its trail.

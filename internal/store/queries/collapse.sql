@@ -14,7 +14,7 @@ FROM (
   ORDER BY id DESC LIMIT $5
 ) c
 WHERE EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = c.id AND d.due_at IS NOT NULL)
-   OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = c.id AND h.state = 'waiting' AND h.reason <> 'scheduled');
+   OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = c.id AND h.state = 'waiting');
 
 -- name: collapse_rows
 SELECT 1 FROM deliveries WHERE ntf = $1 ORDER BY n {{lock}};
@@ -30,8 +30,9 @@ UPDATE deliveries SET reason = 'superseded'
 WHERE ntf = $1 AND lane IN ($2, $3) AND status IN ('sending', 'unknown') AND due_at IS NOT NULL AND reason <> 'superseded'
 RETURNING n;
 
+-- What is held gives way to what is sent now, and to what is held like it.
 -- name: collapse_holds
-UPDATE holds SET state = 'cancelled' WHERE ntf = $1 AND channel = $2 AND state = 'waiting' AND reason <> 'scheduled'
+UPDATE holds SET state = 'cancelled' WHERE ntf = $1 AND channel = $2 AND state = 'waiting' AND ($3 = 1 OR reason <> 'scheduled')
 RETURNING 1;
 
 -- A notification that came to nothing but holds, and has none left, is called off as a whole.

@@ -32,10 +32,11 @@ SELECT n.app, n.user_id, n.collapse_key, n.test, d.lane
 FROM deliveries d JOIN notifications n ON n.id = d.ntf
 WHERE d.ntf = $1 AND d.n = $2 AND n.collapse_key <> '';
 
--- The newest after a notification that sends to a channel, by its lanes, or holds something for it.
+-- The newest after a notification that sends to a channel, by its lanes, or holds something for it
+-- that is not for a time of its own.
 -- name: dead_newer
 SELECT c.id FROM notifications c
 WHERE c.app = $1 AND c.user_id = $2 AND c.collapse_key = $3 AND c.collapse_key <> '' AND c.test = $4 AND c.id > $5
   AND (EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = c.id AND x.lane IN ($6, $7))
-    OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = c.id AND h.channel = $8 AND h.state = 'waiting'))
+    OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = c.id AND h.channel = $8 AND h.state = 'waiting' AND h.reason <> 'scheduled'))
 ORDER BY c.id DESC LIMIT 1;

@@ -137,5 +137,16 @@ FROM stray_receipts s CROSS JOIN attempts a
 WHERE a.ref = s.ref AND a.provider = s.provider AND a.ref <> ''
 LIMIT $1;
 
+-- Strays that name a delivery whose notification has such an attempt by now, recorded or not. The
+-- notification is the newest before the delivery's id, which is the same but for its last bits.
+-- name: strays_named
+SELECT s.provider, s.ref, s.status, s.at, s.outcome, s.code, s.received_at, s.delivery, s.claim_no
+FROM stray_receipts s
+WHERE s.delivery IS NOT NULL AND EXISTS (
+  SELECT 1 FROM deliveries d
+  WHERE d.ntf = (SELECT c.id FROM notifications c WHERE c.id <= s.delivery ORDER BY c.id DESC LIMIT 1)
+    AND substr(d.ntf, 1, 14) = substr(s.delivery, 1, 14) AND d.claim_no > 0 AND d.claim_no >= s.claim_no)
+LIMIT $1;
+
 -- name: stray_drop
 DELETE FROM stray_receipts WHERE provider = $1 AND ref = $2 AND status = $3 AND at = $4;

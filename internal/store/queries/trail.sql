@@ -25,6 +25,19 @@ SELECT id, channel, reason, until, state FROM holds WHERE ntf = $1 ORDER BY id;
 -- name: trail_timeline
 SELECT at, kind, n, text FROM timeline WHERE ntf = $1 ORDER BY at, n;
 
+-- Who holds a dedupe key, of one app or of all.
+-- name: dedupe_holders
+SELECT k.ntf FROM dedupe_keys k
+WHERE k.app IN (SELECT name FROM apps UNION SELECT CAST($1 AS TEXT)) AND k.test IN (0, 1) AND k.key = $2 AND ($1 = '' OR k.app = $1);
+
+-- The last of so many notifications and one, newest first: a list looks no further at a time.
+-- name: list_floor
+SELECT id FROM notifications WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT 1 OFFSET $3;
+
+-- The same for one user.
+-- name: list_of_user_floor
+SELECT id FROM notifications WHERE user_id = $4 AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT 1 OFFSET $3;
+
 -- A page of notifications, each with one row a delivery, newest first. Channel and reason are
 -- looked for in deliveries and holds, and in the decisions that led to neither.
 -- name: list

@@ -10,7 +10,7 @@ import (
 	"tidings/internal/store"
 )
 
-// Damage makes what users want unreadable, beside a log that is open: whoever looks at one of
+// Damage makes what users want unreadable, beside a log that is open: whoever claims for one of
 // them fails, and so does the transaction.
 func Damage(t testing.TB, settings store.Settings, users ...string) {
 	t.Helper()
