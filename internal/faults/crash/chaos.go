@@ -60,7 +60,7 @@ func (c *chaos) run(ctx context.Context) error {
 func (c *chaos) kills(ctx context.Context) error {
 	c.began = time.Now()
 	for n := 1; n <= c.Kills && (c.Longest == 0 || time.Since(c.began) < c.Longest); n++ {
-		if err := sleep(ctx, time.Duration(c.random.Float64()*2*float64(c.pause()))); err != nil {
+		if err := sleep(ctx, c.untilKill(n)); err != nil {
 			return err
 		}
 		if err := c.kill(ctx); err != nil {
@@ -74,6 +74,14 @@ func (c *chaos) kills(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// untilKill is how long it is until the nth kill.
+func (c *chaos) untilKill(n int) time.Duration {
+	if c.Every > 0 {
+		return time.Until(c.began.Add(time.Duration(n) * c.Every))
+	}
+	return time.Duration(c.random.Float64() * 2 * float64(c.pause()))
 }
 
 // pause is how long a process lives in the mean. Where the machine is so slow that starting takes
@@ -119,9 +127,9 @@ func (c *chaos) lives() (all []faults.Span) {
 	return append(all, faults.Span{From: from, To: time.Now()})
 }
 
-// victim is whose turn it is: anybody's at random, or the next one's.
+// victim is whose turn it is: anybody's at random of those that may be killed, or the next one's.
 func (c *chaos) victim() *fleet.Service {
-	all := c.fleet.Services()
+	all := c.mortal()
 	if c.Gently {
 		return all[len(c.deaths)%len(all)]
 	}

@@ -44,6 +44,29 @@ func TestAHandfulOfKillsLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
+func TestASteadyRunKillsWorkersAloneAndOnTime(t *testing.T) {
+	o := Defaults(postgres)
+	o.Only, o.Every = "worker", 5*time.Second
+	t1 := &trial{Options: o, fleet: &fleet.Fleet{}}
+	for _, name := range []string{"api-0", "worker-0", "worker-1"} {
+		if _, err := t1.fleet.Service(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newChaos(t1)
+	c.began = time.Now()
+	killed := map[string]bool{}
+	for range 100 {
+		killed[c.victim().Name] = true
+	}
+	if len(killed) != 2 || killed["api-0"] {
+		t.Errorf("killed %v", killed)
+	}
+	if d := c.untilKill(3); d > 15*time.Second || d < 14*time.Second {
+		t.Errorf("the third kill is in %v, want 15 s after the beginning", d)
+	}
+}
+
 func TestAnEngineThatThereIsNotIsRefused(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"-engine", "oracle", "-dir", t.TempDir()}, &out, &out); err == nil || out.Len() > 0 {

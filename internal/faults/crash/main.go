@@ -28,6 +28,8 @@ type Options struct {
 	Seed     uint64
 	Longest  time.Duration // the run ends by then, though fewer were killed; 0: no bound
 	Pause    time.Duration // a process lives between 0 and twice as long before its kill
+	Every    time.Duration // there is a kill exactly so often instead; 0: by Pause
+	Only     string        // kills take processes alone whose name begins so, such as worker; empty: any
 	Rate     int           // events posted a second
 	APIs     int           // processes that only accept; PostgreSQL only
 	Workers  int           // processes that only deliver; PostgreSQL only
@@ -68,17 +70,20 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "of all that is random")
 	seconds := flags.Int("seconds", 0, "end after so long though fewer were killed; 0: no bound")
 	flags.DurationVar(&o.Pause, "pause", o.Pause, "mean time between kills")
+	flags.DurationVar(&o.Every, "every", 0, "kill exactly so often instead (0: at random, by -pause)")
+	flags.StringVar(&o.Only, "only", "", "kill only processes whose name begins so, such as worker (default: any)")
 	flags.IntVar(&o.Rate, "rate", o.Rate, "events posted a second")
 	flags.IntVar(&o.APIs, "apis", o.APIs, "api processes (postgres)")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "worker processes (postgres)")
 	flags.StringVar(&o.Dir, "dir", "", "where everything lies (default: a temporary folder)")
 	flags.StringVar(&o.Binary, "binary", "", "the service (default: built now)")
+	restarts := flags.Bool("restarts", true, "end the database and the broker now and then, too (postgres)")
 	flags.BoolVar(&o.Gently, "gently", false, "end processes by SIGTERM instead, one after the other: a rolling restart")
 	asJSON := flags.Bool("json", false, "print the report as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	o.Longest, o.Restarts, o.Progress = time.Duration(*seconds)*time.Second, o.Engine == postgres && !o.Gently, progress
+	o.Longest, o.Restarts, o.Progress = time.Duration(*seconds)*time.Second, *restarts && o.Engine == postgres && !o.Gently, progress
 	report, err := Run(ctx, o)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"tidings"
@@ -108,6 +110,9 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if err := t.crew(ctx); err != nil {
 		return err
 	}
+	if len(t.mortal()) == 0 {
+		return fmt.Errorf("--only: no process has a name that begins with %q", t.Only)
+	}
 	t.traffic = newTraffic(t.accepting(), t.Seed, t.Rate)
 	t.chaos = newChaos(t)
 	t.witness = &witness{traffic: t.traffic}
@@ -138,6 +143,11 @@ func (t *trial) enlist(ctx context.Context, name string, roles ...string) error 
 		return err
 	}
 	return s.Start(ctx)
+}
+
+// mortal are the processes that may be killed.
+func (t *trial) mortal() []*fleet.Service {
+	return slices.DeleteFunc(slices.Clone(t.fleet.Services()), func(s *fleet.Service) bool { return !strings.HasPrefix(s.Name, t.Only) })
 }
 
 // accepting are the processes that take events.
