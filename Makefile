@@ -15,7 +15,7 @@ TESTFLAGS ?=     # such as -run, -v, -count=1
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash faults lanes fuzz model bench backlog golden postgres
+.PHONY: help build demo test check race crash faults lanes brownouts fuzz model bench backlog golden postgres
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -50,6 +50,9 @@ faults: postgres ## let the service die at every point where it meets the outsid
 
 lanes: postgres ## delete all files of the broker in the middle of 50,000 deliveries, running and stopped
 	TIDINGS_LOST_LANES=50000 go test -count=1 -timeout 1h -v -run 'BrokersFiles' ./internal/app | grep -E '^ *(---|ok|FAIL|panic|.*deliveries;)'
+
+brownouts: postgres ## let a provider fail for ten minutes in a blast, wholly and by half, on each database
+	TIDINGS_BROWNOUTS=all go test -count=1 -timeout 1h -v -run 'BrownOut' ./internal/app ./workers | grep -E '^ *(---|ok|FAIL|panic|.*(calls|left))'
 
 fuzz: ## run every fuzz target for FUZZTIME (10s), in FUZZIN (everywhere)
 	@.ci/fuzz $(strip $(FUZZTIME)) $(strip $(FUZZIN))

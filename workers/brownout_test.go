@@ -54,30 +54,37 @@ func (b *brownout) extra() (calls, extra int) {
 }
 
 func TestABrownOutInABlastCostsHardlyAnyExtraCallsAndIsCaughtUpWith(t *testing.T) {
-	const size, capacity = 4000, 40 // messages; calls a second: four at once, of a tenth of a second
-	for _, share := range []float64{1, 0.5} {
-		t.Run(fmt.Sprint(share), func(t *testing.T) {
-			s := newBrownout(share)
+	tests := []struct {
+		share     float64
+		processes int // each has a breaker and a budget of its own
+		size      int // messages
+	}{{1, 1, 4000}, {0.5, 1, 4000}, {0.5, 3, 7500}}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("%v of the calls of %d", test.share, test.processes), func(t *testing.T) {
+			s, n, size := newBrownout(test.share), test.processes, test.size
 			p := provider("phones", tidings.Push, nil)
 			p.Provider, p.Concurrency = s, 4
+			capacity := 40 * n // calls a second: four at once for each process, of a tenth of a second
 			inWorld(t, []Provider{p}, func(t *testing.T, w *world) {
-				w.start()
+				for range n {
+					w.start()
+				}
 				ids := w.accept(size, orderPush)
 				w.pass(10 * time.Minute)
 				calls, extra := s.extra()
 				t.Logf("in ten minutes: %d calls, %d of them extra", calls, extra)
-				if most := float64(calls)*retryShare + retriesSaved + 600*retriesAlways; float64(extra) > most {
+				if most := float64(calls)*retryShare + float64(n)*(retriesSaved+600*retriesAlways); float64(extra) > most {
 					t.Errorf("%d of %d calls were extra, want at most %v", extra, calls, most)
 				}
-				if share == 1 && calls > 10+60 {
-					t.Errorf("%d calls of a provider that is down, want the first few and a probe every ten seconds", calls)
+				if test.share == 1 && calls > n*(10+60) {
+					t.Errorf("%d calls of a provider that is down, want of each process the first few and a probe every ten seconds", calls)
 				}
 				s.end()
 				depth, begin := size-s.accepted(), time.Now()
 				for s.accepted() < size && time.Since(begin) < 10*time.Minute {
 					time.Sleep(100 * time.Millisecond)
 				}
-				took, best := time.Since(begin), time.Duration(depth)*time.Second/capacity
+				took, best := time.Since(begin), time.Duration(depth)*time.Second/time.Duration(capacity)
 				t.Logf("%d were left, and caught up with in %v, at best %v", depth, took, best)
 				if took > best*12/10 {
 					t.Errorf("%d were left, and caught up with in %v, at best %v", depth, took, best)

@@ -45,7 +45,7 @@ func (s *sender) claim(batch []ticket, seized int) error {
 	}
 	p.giveBack()
 	s.assign(batch, calls)
-	s.count(p.ended, p.now)
+	s.reach.claimed(len(claimed), s.count(p.ended, p.now), time.Now())
 	for _, c := range calls {
 		s.w.inFlight.Go(func() { s.deliver(c) })
 	}
@@ -86,11 +86,12 @@ type ending struct {
 	due    time.Time
 }
 
-// count counts what ended in the check, and looks after what was put off.
-func (s *sender) count(ended map[tidings.DeliveryID]ending, now time.Time) {
+// count counts what ended in the check, and looks after what was put off, of which it says how much.
+func (s *sender) count(ended map[tidings.DeliveryID]ending, now time.Time) (putOff int) {
 	finished := 0
 	for _, e := range ended {
 		if e.status == tidings.Parked {
+			putOff++
 			s.w.dispatch.wakeLane(s.lane, e.due)
 			continue
 		}
@@ -98,6 +99,7 @@ func (s *sender) count(ended map[tidings.DeliveryID]ending, now time.Time) {
 		s.w.countEnd(string(s.lane.Channel()), "", store.Recorded{Status: e.status, Ended: true}, e.reason)
 	}
 	s.meter.add(finished, now)
+	return putOff
 }
 
 // A call is a claimed delivery on its way to a provider.

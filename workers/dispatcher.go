@@ -25,7 +25,7 @@ type dispatcher struct {
 	wake chan struct{} // holds one token when a due time came nearer
 
 	mu   sync.Mutex
-	next map[tidings.Lane]time.Time // earliest known due time; guarded by mu
+	next map[tidings.Lane]*dues // known due times; guarded by mu
 
 	looking sync.Mutex // held from reading what operators have set until it is in force
 
@@ -40,7 +40,7 @@ type dispatcher struct {
 
 func newDispatcher(w *Workers) *dispatcher {
 	now := time.Now()
-	d := &dispatcher{w: w, wake: make(chan struct{}, 1), next: map[tidings.Lane]time.Time{}, waits: map[tidings.Lane]*wait{},
+	d := &dispatcher{w: w, wake: make(chan struct{}, 1), next: map[tidings.Lane]*dues{}, waits: map[tidings.Lane]*wait{},
 		sights: map[tidings.Lane]*sights{}, skewAt: now.Add(measure)}
 	for lane := range w.senders {
 		d.sights[lane], d.waits[lane] = &sights{}, &wait{}
@@ -51,11 +51,12 @@ func newDispatcher(w *Workers) *dispatcher {
 // wakeLane tells the dispatcher that something of a lane is due at that time.
 func (d *dispatcher) wakeLane(lane tidings.Lane, at time.Time) {
 	d.mu.Lock()
-	known, ok := d.next[lane]
-	nearer := !ok || at.Before(known)
-	if nearer {
-		d.next[lane] = at
+	known := d.next[lane]
+	if known == nil {
+		known = &dues{}
+		d.next[lane] = known
 	}
+	nearer := known.add(at)
 	d.mu.Unlock()
 	if !nearer {
 		return
@@ -102,9 +103,8 @@ func (d *dispatcher) periodic(ctx context.Context, now time.Time) {
 func (d *dispatcher) due(now time.Time) (lanes []tidings.Lane) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for lane, at := range d.next {
-		if !at.After(now) {
-			delete(d.next, lane)
+	for lane, next := range d.next {
+		if next.take(now) {
 			lanes = append(lanes, lane)
 		}
 	}
@@ -131,9 +131,9 @@ func (d *dispatcher) sleep(ctx context.Context) {
 func (d *dispatcher) nearest() (nearest time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, at := range d.next {
-		if nearest.IsZero() || at.Before(nearest) {
-			nearest = at
+	for _, next := range d.next {
+		if len(*next) > 0 && (nearest.IsZero() || (*next)[0].Before(nearest)) {
+			nearest = (*next)[0]
 		}
 	}
 	return nearest

@@ -1,10 +1,12 @@
 package workers
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"tidings"
+	"tidings/internal/lanes"
 	"tidings/internal/store/storetest"
 )
 
@@ -31,6 +33,42 @@ func (s *script) of(event string) (n int) {
 		}
 	}
 	return n
+}
+
+func TestWhatAFullLaneRefusesIsParkedAtOnce(t *testing.T) {
+	inEachWorld(t, func() []Provider { return []Provider{provider("phones", tidings.Push, &script{})} }, func(t *testing.T, w *world) {
+		const lane = tidings.Lane("push.bulk")
+		w.close()
+		w.config.Lanes = map[string]LaneConfig{"push": {Limit: 10}}
+		w.open()
+		w.pause(lane, true)
+		workers := w.start()
+		w.pass(time.Second)
+		stamp := time.Now().UTC().Truncate(time.Microsecond)
+		for n := 0; ; n++ { // another process fills it
+			id := tidings.NewNotificationID(stamp)
+			_, err := w.lanes.Publish(t.Context(), lane, stamp, []tidings.DeliveryID{tidings.DeliveryOf(id, 0)})
+			if errors.Is(err, lanes.ErrFull) {
+				break
+			}
+			if n > 1000 || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		w.backlog("bank", 5, 0)
+		ids, err := w.store.Due(t.Context(), lane, stamp, 5)
+		if err != nil || len(ids) != 5 {
+			t.Fatal(ids, err)
+		}
+		if err := workers.dispatch.publish(t.Context(), lane, stamp, ids); !errors.Is(err, lanes.ErrFull) {
+			t.Errorf("err = %v", err)
+		}
+		for _, id := range ids {
+			if d := w.delivery(id); d.Status != tidings.Parked || !d.DueAt.Equal(stamp) {
+				t.Errorf("%s, due %v, want parked and due at once", d.Status, d.DueAt)
+			}
+		}
+	})
 }
 
 func TestNoAppWaitsBehindTheBlastOfAnother(t *testing.T) {

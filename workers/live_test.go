@@ -19,7 +19,7 @@ func TestAProcessClosesNoClaimThatItHolds(t *testing.T) {
 	}
 	f := h.processes[0]
 	f.fetch()
-	f.d.w.Store, f.d.w.Metrics, f.d.next = log, observe.NewMetrics("test", nil, nil), map[tidings.Lane]time.Time{}
+	f.d.w.Store, f.d.w.Metrics, f.d.next = log, observe.NewMetrics("test", nil, nil), map[tidings.Lane]*dues{}
 	claim := f.calls[0].Delivery
 	f.d.closeLeases(t.Context())
 	status := func() tidings.Status {

@@ -45,6 +45,25 @@ func TestAProviderWithoutPermitsHoldsUpNoOtherOfItsLane(t *testing.T) {
 	}
 }
 
+func TestABlastForOneProviderOfALaneUsesAllOfItsCalls(t *testing.T) {
+	for _, calls := range []int{4, 16, 64} {
+		t.Run(fmt.Sprint(calls), func(t *testing.T) {
+			busy := &script{takes: 100 * time.Millisecond}
+			phones, others := provider("phones", tidings.Push, busy), provider("others", tidings.Push, &script{})
+			phones.Concurrency = calls
+			inWorld(t, []Provider{phones, others}, func(t *testing.T, w *world) {
+				w.start()
+				size := min(calls, 56) * 10 * 10 // what it can take in ten seconds; some calls are left to the others
+				w.accept(size, orderPush)
+				w.pass(12 * time.Second)
+				if n := busy.count(); n < size {
+					t.Errorf("%d of %d calls within twelve seconds, ten would do", n, size)
+				}
+			})
+		})
+	}
+}
+
 func TestARateIsSharedByAllWorkersAndLeavesRoomForWhatIsUrgent(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {

@@ -37,6 +37,7 @@ type sender struct {
 	pace   pace
 
 	// Only the loop touches what follows.
+	reach       reach
 	suspects    map[tidings.DeliveryID]*suspect
 	convictions int // since a claim worked
 
@@ -48,7 +49,7 @@ type sender struct {
 
 func newSender(w *Workers, lane tidings.Lane) *sender {
 	s := &sender{w: w, lane: lane, config: w.Config.Lane(lane), class: store.Normal, poke: make(chan struct{}, 1),
-		hands: hands{log: w.Log, held: map[*held]struct{}{}}, suspects: map[tidings.DeliveryID]*suspect{}}
+		reach: newReach(), hands: hands{log: w.Log, held: map[*held]struct{}{}}, suspects: map[tidings.DeliveryID]*suspect{}}
 	if lane.Priority() == tidings.Urgent {
 		s.class = store.Urgent
 	}

@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -65,4 +66,26 @@ func TestAResultThatIsLateForTheLeaseIsNotSent(t *testing.T) {
 			t.Errorf("%s: %v", tt.why, got)
 		}
 	}
+}
+
+func TestNoCallIsMadeThatIsLateForTheLease(t *testing.T) {
+	s := &script{}
+	inWorld(t, []Provider{provider("phones", tidings.Push, s)}, func(t *testing.T, w *world) {
+		lane := w.start().senders["push.bulk"]
+		for _, tt := range []struct {
+			age   time.Duration // of the claim
+			calls int
+		}{{time.Second, 1}, {50 * time.Second, 1}} {
+			now := time.Now()
+			g := lane.gates[0]
+			permit, _ := g.take(tidings.Bulk, false, now)
+			c := &call{catalogue: w.catalogue, event: w.catalogue.Events["order.shipped"], gate: g, permit: permit, claimedAt: now.Add(-tt.age)}
+			c.Notification.Type, c.Notification.ExpiresAt = "order.shipped", now.Add(time.Hour)
+			c.Notification.Data = []byte(`{"order":"4711","carrier":"UPS"}`)
+			c.Delivery.Channel = tidings.Push
+			if _, err := lane.attempt(c); s.count() != tt.calls || errors.Is(err, errNoTime) != (tt.age > time.Minute/2) || g.calls != 0 {
+				t.Errorf("claimed %v ago: %d calls, %d permits are kept, %v", tt.age, s.count(), g.calls, err)
+			}
+		}
+	})
 }

@@ -16,12 +16,36 @@ type drought struct {
 	dry   bool
 }
 
+// A reach bounds how much is claimed while some provider of the lane is dry, when it is not known
+// whether any of it is for another. It begins with one delivery and doubles with every claim, until
+// the dry one has permits again: of a busy provider hardly anything is put off that it could have
+// taken a moment later, and one that hangs is soon out of the others' way. Only the loop of its
+// sender touches it.
+type reach struct {
+	most int       // the next claim's
+	rest time.Time // until then a dry provider is waited for again, since all the last claim found was for it
+}
+
+func newReach() reach { return reach{most: 1} }
+
+// claimed takes note of a claim in a drought.
+func (r *reach) claimed(sent, putOff int, now time.Time) {
+	if putOff == 0 {
+		return
+	}
+	r.most = min(2*r.most, maxClaim)
+	if sent == 0 {
+		r.rest = now.Add(dryAfter)
+	}
+}
+
 // see takes note of how many permits there are; when none, next is when there will be, if that
 // is known. A drought ends when a good part of the most is free again, else every single permit
-// would be a reason to wait once more.
-func (d *drought) see(n, most int, next, now time.Time) {
+// would be a reason to wait once more. It reports whether there are permits again.
+func (d *drought) see(n, most int, next, now time.Time) (rain bool) {
 	switch {
 	case n > 0:
+		rain = !d.since.IsZero()
 		d.since = time.Time{}
 		d.dry = d.dry && n < max(1, most/4)
 	case d.since.IsZero():
@@ -29,6 +53,7 @@ func (d *drought) see(n, most int, next, now time.Time) {
 	case now.Sub(d.since) >= dryAfter:
 		d.dry = true
 	}
+	return rain
 }
 
 // survey is how many permits there are for the next deliveries, of which it is not known yet whom
@@ -36,7 +61,7 @@ func (d *drought) see(n, most int, next, now time.Time) {
 // that has been without for long does not count: what is for it is put off, in its turn, and the
 // rest goes on. When none, again is when to look.
 func (s *sender) survey(now time.Time) (permits int, again time.Time) {
-	scarcest, dry, probing := math.MaxInt, 0, 0
+	scarcest, dry, probing, drought := math.MaxInt, 0, 0, false
 	soon := func(at time.Time) {
 		if !at.IsZero() && (again.IsZero() || at.Before(again)) {
 			again = at
@@ -50,10 +75,14 @@ func (s *sender) survey(now time.Time) (permits int, again time.Time) {
 			continue
 		}
 		d := &s.dry[i]
-		d.see(n, min(g.Concurrency, s.config.Workers), next, now)
+		if d.see(n, min(g.Concurrency, s.config.Workers), next, now) {
+			s.reach = newReach()
+		}
 		switch {
+		case d.dry && n == 0 && now.Before(s.reach.rest):
+			soon(s.reach.rest)
 		case d.dry:
-			dry = max(dry, n)
+			dry, drought = max(dry, n), true
 			continue
 		case n == 0 && len(s.gates) > 1:
 			soon(d.since.Add(dryAfter))
@@ -61,6 +90,8 @@ func (s *sender) survey(now time.Time) (permits int, again time.Time) {
 		scarcest = min(scarcest, n)
 	}
 	switch {
+	case drought && scarcest < math.MaxInt:
+		return min(scarcest, s.reach.most), again
 	case scarcest < math.MaxInt:
 		return scarcest, again
 	case dry > 0:

@@ -40,7 +40,7 @@ func alert(user string) map[string]any {
 }
 
 func TestAHangingProviderHarmsNeitherOtherChannelsNorOtherProvidersNorWhatIsUrgent(t *testing.T) {
-	onSQLite(t, nil, func(t *testing.T, w *world) {
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.faults(`[{"provider":"apns","do":{"hang":"1h"}}]`)
 		for i := range 300 { // many more than there are calls at once
 			user := fmt.Sprintf("u_apple_%d", i)
