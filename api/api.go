@@ -55,11 +55,12 @@ type Settings struct {
 
 // A Provider is a configured provider as the API knows it.
 type Provider struct {
-	Name     string
-	Type     string
-	Channel  tidings.Channel
-	Receipts channels.ReceiptReader // nil: it does not call back
-	Tokens   bool                   // addresses name it
+	Name      string
+	Type      string
+	Channel   tidings.Channel
+	PerSecond float64                // calls that it may get; 0: no limit
+	Receipts  channels.ReceiptReader // nil: it does not call back
+	Tokens    bool                   // addresses name it
 }
 
 // New is the handler of the whole service.

@@ -30,7 +30,7 @@ func (s *service) readTrail(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(trail.Present(t, s.providerTypes(), c.now)), nil
+	return ok(trail.Present(t, s.trailProviders(), c.now)), nil
 }
 
 func (s *service) cancel(c *call) (*answer, error) {
@@ -142,11 +142,11 @@ func listed[T any](all []T) []T {
 	return all
 }
 
-// providerTypes are the configured providers' types by name, for words to people.
-func (s *service) providerTypes() map[string]string {
-	types := make(map[string]string, len(s.Providers))
+// trailProviders are the configured providers by name, for words to people.
+func (s *service) trailProviders() map[string]trail.Provider {
+	all := make(map[string]trail.Provider, len(s.Providers))
 	for name, p := range s.Providers {
-		types[name] = p.Type
+		all[name] = trail.Provider{Type: p.Type, Channel: p.Channel, PerSecond: p.PerSecond}
 	}
-	return types
+	return all
 }

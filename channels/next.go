@@ -49,6 +49,10 @@ type Step struct {
 	Effect  Effect
 }
 
+// AddressKept begins the text of an attempt whose address is kept although the provider called it
+// dead, since it calls too many so.
+const AddressKept = "address kept, the provider calls too many dead"
+
 // lastCall is how long before its expiry a delivery whose provider is broken is tried for the last time.
 const lastCall = time.Second
 

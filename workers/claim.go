@@ -189,6 +189,7 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 	}
 	if !c.Notification.Test {
 		if until := to.gate.sparedUntil(c.Address.ID, p.now); !until.IsZero() {
+			c.Why = "the provider asked that nothing be sent to this address until " + clock(until, p.now)
 			return tidings.Parked, "", until.Add(rand.N(busy))
 		}
 		permit, again := to.gate.take(p.s.lane.Priority(), repeats(&c.Delivery), p.now)
@@ -229,6 +230,15 @@ func (p *plan) giveBack() {
 		}
 	}
 	clear(p.calls)
+}
+
+// clock is an instant as the timeline tells it: the time of day, and the day when it is not today.
+func clock(t, now time.Time) string {
+	t = t.UTC()
+	if t.Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
+		return t.Format("15:04:05 UTC")
+	}
+	return t.Format("15:04:05 UTC on 2 January 2006")
 }
 
 func latest(a, b time.Time) time.Time {

@@ -185,7 +185,7 @@ func (s *sender) believed(c *call, fault *channels.Error, step channels.Step, no
 		return step
 	}
 	step.Effect = channels.NoEffect
-	fault.Text = channels.CleanText("address kept, the provider calls too many dead; " + fault.Text)
+	fault.Text = channels.CleanText(channels.AddressKept + "; " + fault.Text)
 	s.w.Metrics.AddressesKept.WithLabelValues(c.gate.Name).Inc()
 	return step
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/internal/store"
 )
 
 // A gate gives the permits of one provider: a place among its calls at once, a share of its
@@ -26,6 +27,8 @@ type gate struct {
 	under   map[tidings.Priority]int // the same by lane
 	doubt   doubt
 	spared  spared
+	pause   store.Pause // the last one, for the trail; zero: there was none
+	told    store.Pause // what of it the log knows
 	all     bucket
 	bulk    bucket // what bulk may use of the rate
 	turns   map[tidings.Priority]*turns
@@ -240,6 +243,7 @@ func (p *permit) done(e ended, now time.Time) {
 	if p.probe && g.breaker.openUntil.IsZero() {
 		g.reopened()
 	}
+	g.notePause(now)
 	g.mu.Unlock()
 	if told != unchanged {
 		g.tell(g, told, now.Sub(opened))

@@ -88,7 +88,7 @@ func (s *sender) record(c *call, r *store.Result) {
 // giveBack returns a claim for which no call was made.
 func (s *sender) giveBack(c *call, why error, due time.Time) {
 	err := s.w.Store.GiveBack(context.WithoutCancel(s.w.calls), s.class, []store.Return{
-		{ID: c.Delivery.ID, Lane: s.lane, ClaimNo: c.Delivery.ClaimNo, DueAt: due.UTC()},
+		{ID: c.Delivery.ID, Lane: s.lane, ClaimNo: c.Delivery.ClaimNo, DueAt: due.UTC(), At: time.Now().UTC(), Why: putBack(why)},
 	})
 	s.release(c)
 	s.w.Log.Info("claim given back", "lane", s.lane, "delivery", c.Delivery.ID, "because", why, "error", err)
@@ -97,6 +97,19 @@ func (s *sender) giveBack(c *call, why error, due time.Time) {
 	}
 	s.hands.settle(c.from, 1)
 	s.w.dispatch.wakeLane(s.lane, due)
+}
+
+// putBack is why a claim was given back, as the timeline tells it.
+func putBack(why error) string {
+	switch {
+	case errors.Is(why, errOpened):
+		return "not sent yet, since other calls to the provider failed and it is left alone for a while"
+	case errors.Is(why, errStopping):
+		return "not sent yet, since the process that was about to send it is stopping; it is taken up again"
+	case errors.Is(why, errNoTime):
+		return "not sent yet, since the process that was about to send it was held up; it is taken up again"
+	}
+	return "not sent yet; it is taken up again"
 }
 
 // release ends the claim for this process.

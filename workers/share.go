@@ -35,10 +35,10 @@ func newCrew(s *store.Store) *crew {
 	return c
 }
 
-// beat notes that this process is alive and what it finished, and reports whether the number of
+// beat notes that this process is alive, what it finished and which providers it leaves alone, and reports whether the number of
 // those that are alive has changed. While the log does not answer, the last number holds.
-func (c *crew) beat(ctx context.Context, now time.Time, finished map[tidings.Lane]int) (changed bool, err error) {
-	live, err := c.store.Beat(ctx, store.Beat{Process: c.id, Now: now.UTC(), Silent: beatSilent, Finished: finished})
+func (c *crew) beat(ctx context.Context, now time.Time, finished map[tidings.Lane]int, pauses []store.Pause) (changed bool, err error) {
+	live, err := c.store.Beat(ctx, store.Beat{Process: c.id, Now: now.UTC(), Silent: beatSilent, Finished: finished, Pauses: pauses})
 	if err != nil {
 		return false, err
 	}
@@ -52,11 +52,11 @@ func (c *crew) share(rate float64) float64 { return rate / float64(c.live.Load()
 // join takes this process into the crew before it works, so that the rates are shared from the
 // first call on.
 func (w *Workers) join(ctx context.Context) error {
-	_, err := w.crew.beat(ctx, time.Now(), nil)
+	_, err := w.crew.beat(ctx, time.Now(), nil, nil)
 	return err
 }
 
-// beat tells the others what this process finished.
+// beat tells the others what this process finished, and the trails which providers it leaves alone.
 func (w *Workers) beat(ctx context.Context, now time.Time) {
 	finished := map[tidings.Lane]int{}
 	for lane, s := range w.senders {
@@ -64,8 +64,11 @@ func (w *Workers) beat(ctx context.Context, now time.Time) {
 			finished[lane] = n
 		}
 	}
-	changed, err := w.crew.beat(ctx, now, finished)
-	if err != nil {
+	pauses, heard := w.pauses()
+	changed, err := w.crew.beat(ctx, now, finished, pauses)
+	if err == nil {
+		heard()
+	} else {
 		for lane, n := range finished {
 			w.senders[lane].meter.keep(n)
 		}

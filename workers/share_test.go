@@ -32,7 +32,7 @@ func TestProcessesShareARateByTheirNumber(t *testing.T) {
 func TestAProcessThatDiesIsMissedSoon(t *testing.T) {
 	inWorld(t, []Provider{provider("phones", tidings.Push, &script{})}, func(t *testing.T, w *world) {
 		dead := newCrew(w.store) // beats once and never again
-		if _, err := dead.beat(t.Context(), time.Now(), nil); err != nil {
+		if _, err := dead.beat(t.Context(), time.Now(), nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		alive := w.start()

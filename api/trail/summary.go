@@ -11,13 +11,14 @@ import (
 )
 
 // Summary is what became of a notification, channel by channel, in one sentence.
-func Summary(t *store.Trail, now time.Time) string {
+func Summary(t *store.Trail, providers map[string]Provider, now time.Time) string {
+	w := telling{t, providers, now}
 	var clauses []string
 	for _, d := range t.Notification.Decisions {
 		if d.Reason == tidings.ReasonNotRequested && len(t.Notification.Decisions) > 1 {
 			continue // nobody misses what nobody asked for
 		}
-		clauses = append(clauses, clause(t, d, now))
+		clauses = append(clauses, w.clause(d))
 	}
 	if len(clauses) == 0 {
 		return "Nothing was asked for."
@@ -26,11 +27,12 @@ func Summary(t *store.Trail, now time.Time) string {
 }
 
 // clause is what became of one channel.
-func clause(t *store.Trail, d tidings.Decision, now time.Time) string {
+func (w *telling) clause(d tidings.Decision) string {
+	t, now := w.trail, w.now
 	var mine []stand
 	for i := range t.Deliveries {
 		if t.Deliveries[i].Channel == d.Channel {
-			mine = append(mine, standOf(&t.Deliveries[i], t.Notification.ExpiresAt, now))
+			mine = append(mine, w.stand(&t.Deliveries[i]))
 		}
 	}
 	subject := noun(d.Channel)
@@ -73,12 +75,17 @@ type stand struct {
 	reason tidings.Reason
 	due    time.Time // of the next try, or the end of waiting
 	since  time.Time // when it was reached
+	wait   string    // what it waits for, as predicate says it; empty: it does not
+	kept   bool      // the provider knows only an older registration of the address
 	maybe  bool      // an attempt was left without a clear answer, so it may have arrived
 }
 
-func standOf(d *store.TrailDelivery, expires, now time.Time) stand {
-	status, final := d.Shown(expires, now)
-	s := stand{status: status, final: final, reason: reason(d, status), due: d.DueAt, since: d.FinishedAt, maybe: maybeArrived(d.Attempts)}
+func (w *telling) stand(d *store.TrailDelivery) stand {
+	status, final := d.Shown(w.trail.Notification.ExpiresAt, w.now)
+	s := stand{status: status, final: final, reason: reason(d, status), due: d.DueAt, since: d.FinishedAt, maybe: maybeArrived(d.Attempts), kept: keptAddress(d)}
+	if status == tidings.Queued || status == tidings.Retrying {
+		s.wait = w.wait(d)
+	}
 	if status != tidings.Delivered {
 		return s
 	}
@@ -124,7 +131,7 @@ func deliveries(c tidings.Channel, category string, all []stand, now time.Time) 
 	}
 	same := 0
 	for _, s := range all {
-		if s.status == best.status && s.reason == best.reason {
+		if s.status == best.status && s.reason == best.reason && s.wait == best.wait {
 			same++
 		}
 	}
@@ -195,11 +202,17 @@ func hope(s stand) int {
 // predicate is where one delivery stands, after the name of its channel.
 func predicate(c tidings.Channel, category string, s stand, now time.Time) string {
 	why := ""
-	if s.reason != "" {
+	if s.reason != "" && (s.final || lives(s.reason)) {
 		why = ": " + because(s.reason, c, category)
 	}
 	if text := doubtful(s); text != "" {
 		return text
+	}
+	if s.wait != "" {
+		return s.wait
+	}
+	if s.kept {
+		why = ": the provider knows only an older registration of the " + place(c, 1) + ", which stays in use"
 	}
 	switch s.status {
 	case tidings.Queued:
@@ -207,7 +220,7 @@ func predicate(c tidings.Channel, category string, s stand, now time.Time) strin
 	case tidings.Sending:
 		return "is being sent" + why
 	case tidings.Retrying:
-		return "has not got through yet; the next try is at " + at(s.due, now) + why
+		return "has not got through yet; the next try is about to begin" + why
 	case tidings.Unknown:
 		return unknown(s, now)
 	case tidings.Bounced:
@@ -237,7 +250,7 @@ func doubtful(s stand) string {
 	case s.status == tidings.Dead && s.reason == tidings.ReasonRetriesSpent:
 		return "may or may not have arrived and needs a person: all tries failed or were left without a clear answer"
 	case s.status == tidings.Dead && s.reason == tidings.ReasonPoison:
-		return "may or may not have arrived and needs a person: whoever worked on it broke off, again and again"
+		return "may or may not have arrived and needs a person: whatever worked on it broke off, again and again"
 	case s.status == tidings.Cancelled && s.reason == tidings.ReasonCancelled:
 		return "was called off, but may have arrived: the provider gave no clear answer"
 	case s.status == tidings.Cancelled && s.reason == tidings.ReasonErased:
@@ -253,7 +266,19 @@ func unknown(s stand, now time.Time) string {
 	if s.final {
 		return "may or may not have arrived: the provider gave no clear answer"
 	}
-	return "was handed over without a clear answer; word is awaited until " + at(s.due, now)
+	return "was handed over without a clear answer; a receipt that tells is awaited until " + at(s.due, now) + ", before anything else is tried"
+}
+
+// lives reports whether a reason says something of a delivery that is not over.
+func lives(r tidings.Reason) bool {
+	return r == tidings.ReasonRedriven || r == tidings.ReasonSidelined || r == tidings.ReasonSuperseded
+}
+
+// keptAddress reports whether a delivery failed since its provider knows only an older
+// registration of the address.
+func keptAddress(d *store.TrailDelivery) bool {
+	last := lastTry(d)
+	return d.Reason == tidings.ReasonRecipientRejected && last != nil && last.Outcome == tidings.RecipientDead
 }
 
 // cause leaves out a reason that says what the status says.

@@ -62,11 +62,11 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 		{"all failed alike", "Push to 2 devices could not be delivered: the provider says that the device no longer exists.", pushes(gone, gone)},
 		{"failed unlike: the most hopeful is told", "Push to 1 of 2 devices could not be delivered and needs a person: all tries failed.", pushes(gone, stand{status: tidings.Dead, reason: tidings.ReasonRetriesSpent})},
 		{"a retry beats a failure", "Push to 1 of 2 devices has not got through yet; the next try is at 10:31:00 UTC.", pushes(gone, stand{status: tidings.Parked, tries: 1})},
-		{"nothing but silence", "Push to 2 devices is on its way.", pushes(stand{status: tidings.Parked}, stand{status: tidings.Queued})},
+		{"nothing but silence", "Push to 2 devices is on its way.", pushes(stand{status: tidings.Queued}, stand{status: tidings.Queued})},
 		{"an e-mail that arrived", "E-mail was delivered at 10:02:11 UTC.", channel(tidings.Email, stand{status: tidings.Delivered})},
 		{"one of two e-mail addresses", "E-mail was sent to 1 of 2 addresses at 10:02:11 UTC.", channel(tidings.Email, stand{status: tidings.Sent}, stand{status: tidings.Bounced})},
 		{"a text message without receipt", "SMS was sent at 10:02:11 UTC.", channel(tidings.SMS, stand{status: tidings.Sent})},
-		{"waiting for a receipt", "SMS was handed over without a clear answer; word is awaited until 10:31:00 UTC.", channel(tidings.SMS, stand{status: tidings.Unknown, live: true, reason: tidings.ReasonOutcomeUnknown})},
+		{"waiting for a receipt", "SMS was handed over without a clear answer; a receipt that tells is awaited until 10:31:00 UTC, before anything else is tried.", channel(tidings.SMS, stand{status: tidings.Unknown, live: true, reason: tidings.ReasonOutcomeUnknown})},
 		{"a test key", "SMS was only simulated, for a test key, at 10:02:11 UTC.", channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})},
 		{"expired before the sweep", "SMS was not sent in time: it would have come too late to be of use.", func() *store.Trail {
 			tr := channel(tidings.SMS, stand{status: tidings.Queued})
@@ -96,7 +96,7 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			if got := trail.Summary(c.trail, now()); got != c.want {
+			if got := trail.Summary(c.trail, nil, now()); got != c.want {
 				t.Errorf("said  %s\nwant  %s", got, c.want)
 			}
 		})
@@ -126,7 +126,7 @@ func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			tr := channel(tidings.SMS, c.stand)
 			tr.Deliveries[0].Attempts = c.attempts
-			if got := trail.Summary(tr, now()); got != c.want {
+			if got := trail.Summary(tr, nil, now()); got != c.want {
 				t.Errorf("said  %s\nwant  %s", got, c.want)
 			}
 		})
@@ -135,7 +135,7 @@ func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {
 
 func TestADayThatIsNotTodayIsNamed(t *testing.T) {
 	tr := pushes(stand{status: tidings.Sent})
-	if got, want := trail.Summary(tr, now().Add(24*time.Hour)), "Push reached the device at 10:02:11 UTC on 1 December 2026."; got != want {
+	if got, want := trail.Summary(tr, nil, now().Add(24*time.Hour)), "Push reached the device at 10:02:11 UTC on 1 December 2026."; got != want {
 		t.Errorf("said %s, want %s", got, want)
 	}
 }
@@ -173,10 +173,10 @@ func channel(c tidings.Channel, all ...stand) *store.Trail {
 func deliveries(c tidings.Channel, all ...stand) []store.TrailDelivery {
 	var out []store.TrailDelivery
 	for i, s := range all {
-		d := tidings.Delivery{ID: tidings.DeliveryOf(tidings.NotificationID{}, i), Channel: c, Status: s.status, Reason: s.reason, Tries: s.tries}
+		d := tidings.Delivery{ID: tidings.DeliveryOf(tidings.NotificationID{}, i), Channel: c, Status: s.status, Reason: s.reason, Tries: s.tries, QueuedAt: time.Date(2026, 12, 1, 10, 2, 0, 0, time.UTC)}
 		switch s.status {
 		case tidings.Parked, tidings.Queued, tidings.Sending:
-			d.DueAt = now().Add(time.Minute)
+			d.DueAt, d.QueuedAt = now().Add(time.Minute), now()
 		default:
 			d.FinishedAt = time.Date(2026, 12, 1, 10, 2, 11, 0, time.UTC)
 		}
@@ -189,7 +189,7 @@ func deliveries(c tidings.Channel, all ...stand) []store.TrailDelivery {
 }
 
 func line(b *strings.Builder, label string, t *store.Trail) {
-	fmt.Fprintf(b, "%-24s %s\n", label, trail.Summary(t, now()))
+	fmt.Fprintf(b, "%-24s %s\n", label, trail.Summary(t, nil, now()))
 }
 
 func orNone(r tidings.Reason) string {

@@ -2,7 +2,6 @@ package trail
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,15 +29,13 @@ const (
 
 // A teller puts a trail into words.
 type teller struct {
-	trail     *store.Trail
-	providers map[string]string
-	now       time.Time
-	moments   []wire.Moment
+	telling
+	moments []wire.Moment
 }
 
 // timeline is what happened, oldest first.
-func timeline(t *store.Trail, providers map[string]string, now time.Time) []wire.Moment {
-	w := &teller{trail: t, providers: providers, now: now}
+func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wire.Moment {
+	w := &teller{telling: telling{t, providers, now}}
 	n := &t.Notification
 	w.add(n.AcceptedAt, kindAccepted, tidings.DeliveryID{}, "Accepted from "+n.App+".")
 	for _, d := range n.Decisions {
@@ -48,12 +45,36 @@ func timeline(t *store.Trail, providers map[string]string, now time.Time) []wire
 		w.delivery(&t.Deliveries[i])
 	}
 	for _, m := range t.Timeline {
-		w.add(m.At, m.Kind, m.Delivery, sentence(strings.TrimSuffix(cmp.Or(m.Text, strings.ReplaceAll(m.Kind, "_", " ")), ".")))
+		w.add(m.At, m.Kind, m.Delivery, sentence(w.stored(m)))
 	}
 	slices.SortStableFunc(w.moments, func(a, b wire.Moment) int {
 		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(order(a), order(b)))
 	})
 	return w.moments
+}
+
+// stored is what the log itself tells of a moment.
+func (w *teller) stored(m store.Moment) string {
+	text := strings.TrimSuffix(cmp.Or(m.Text, strings.ReplaceAll(m.Kind, "_", " ")), ".")
+	if m.Kind != kindQueued && m.Kind != kindDecided {
+		return text
+	}
+	for i := range w.trail.Deliveries {
+		if d := &w.trail.Deliveries[i]; d.ID == m.Delivery && m.Kind == kindQueued {
+			return whom(d) + " waits: " + text
+		} else if d.ID == m.Delivery {
+			return whom(d) + ": " + text
+		}
+	}
+	return text
+}
+
+// whom is a delivery as people call it.
+func whom(d *store.TrailDelivery) string {
+	if d.Address == "" {
+		return noun(d.Channel) + " to an erased address"
+	}
+	return noun(d.Channel) + " to " + observe.Masked(d.Channel, d.Address)
 }
 
 // order is which of two moments of the same instant came first. What was decided of one delivery
@@ -89,14 +110,15 @@ func (w *teller) decided(d tidings.Decision) {
 }
 
 func (w *teller) delivery(d *store.TrailDelivery) {
-	which := noun(d.Channel) + " to " + observe.Masked(d.Channel, d.Address)
-	w.add(d.QueuedAt, kindQueued, d.ID, sentence(which+" queued for "+string(d.Lane)))
+	which := whom(d)
+	w.add(d.QueuedAt, kindQueued, d.ID, sentence(which+" waits for its turn in the lane "+string(d.Lane)))
+	w.waited(d, which)
 	if !d.SidelinedAt.IsZero() {
-		w.add(d.SidelinedAt, kindQueued, d.ID, sentence(which+" set aside (sidelined), since "+because(tidings.ReasonSidelined, d.Channel, "")))
+		w.add(d.SidelinedAt, kindQueued, d.ID, sentence(which+" is put behind (sidelined), since "+because(tidings.ReasonSidelined, d.Channel, "")))
 	}
 	for i := range d.Attempts {
 		a := &d.Attempts[i]
-		w.add(a.EndedAt, kindAttempt, d.ID, w.attempt(a))
+		w.add(a.EndedAt, kindAttempt, d.ID, w.attempt(d, a))
 	}
 	for _, r := range d.Receipts {
 		w.add(r.At, kindReceipt, d.ID, w.receipt(r))
@@ -112,65 +134,12 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 		if at.IsZero() { // the sweep has not come by
 			at = w.trail.Notification.ExpiresAt
 		}
-		w.add(at, kindExpired, d.ID, sentence(which+": it is too late to be of use"))
+		w.add(at, kindExpired, d.ID, sentence(which+" is not sent any more: it would come too late to be of use"))
 	case tidings.Dead:
-		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" is set aside for a person, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
+		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" needs a person now, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
 	case tidings.Suppressed:
-		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+": do not send, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
+		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" is not sent, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
 	}
-}
-
-// attempt is what came of one provider call.
-func (w *teller) attempt(a *tidings.Attempt) string {
-	who := vendor(a.Provider, w.providers)
-	text := ""
-	switch {
-	case a.Outcome == tidings.OK && w.trail.Notification.Test:
-		text = "simulated for a test key; " + who + " was not called"
-	case a.Outcome == tidings.OK:
-		text = who + " accepted it"
-	case a.Outcome == tidings.NotSent:
-		text = who + " could not be reached; nothing was sent" + aside(a)
-	case a.Outcome == tidings.OutcomeUnknown && !answered(a):
-		text = who + " gave no clear answer" + aside(a)
-	case a.HTTPStatus > 0 || a.Code != "":
-		text = who + " answered" + code(a)
-	default:
-		text = who + " did not take it (" + strings.ReplaceAll(string(a.Outcome), "_", " ") + ")"
-	}
-	if a.Late {
-		text += ", after its time was up"
-	}
-	if !a.RetryAt.IsZero() {
-		text += "; next try at " + w.clock(a.RetryAt)
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
-}
-
-// answered reports whether the code is a provider's: one that begins with a digit, as replies of
-// mail servers do, or one beside a status. Others name what our side was at.
-func answered(a *tidings.Attempt) bool {
-	return a.HTTPStatus > 0 || a.Code != "" && a.Code[0] >= '0' && a.Code[0] <= '9'
-}
-
-// aside is the code where it is a detail: how far it came, or what the provider said.
-func aside(a *tidings.Attempt) string {
-	if text := strings.TrimSpace(code(a)); text != "" {
-		return " (" + strings.ReplaceAll(text, "_", " ") + ")"
-	}
-	return ""
-}
-
-// code is the provider's answer: status and code.
-func code(a *tidings.Attempt) string {
-	text := ""
-	if a.HTTPStatus > 0 {
-		text = fmt.Sprintf(" %d", a.HTTPStatus)
-	}
-	if a.Code != "" {
-		text += " " + a.Code
-	}
-	return text
 }
 
 func (w *teller) receipt(r tidings.Receipt) string {
@@ -182,6 +151,6 @@ func (w *teller) receipt(r tidings.Receipt) string {
 }
 
 // clock is an instant in the timeline: the time of day, and the day when it is not the day of acceptance.
-func (w *teller) clock(t time.Time) string {
+func (w *telling) clock(t time.Time) string {
 	return at(t, w.trail.Notification.AcceptedAt)
 }

@@ -14,9 +14,22 @@ import (
 	"tidings/internal/store"
 )
 
-// Present is a trail as the API shows it at now. providers are the vendor types of the
-// configured providers, by name.
-func Present(t *store.Trail, providers map[string]string, now time.Time) wire.Trail {
+// A Provider is what trails tell of a configured provider.
+type Provider struct {
+	Type      string // its vendor's
+	Channel   tidings.Channel
+	PerSecond float64 // calls; 0: no limit
+}
+
+// A telling is of which trail is told, and when.
+type telling struct {
+	trail     *store.Trail
+	providers map[string]Provider // the configured ones, by name
+	now       time.Time
+}
+
+// Present is a trail as the API shows it at now. providers are the configured ones, by name.
+func Present(t *store.Trail, providers map[string]Provider, now time.Time) wire.Trail {
 	n := &t.Notification
 	out := wire.Trail{
 		Notification: Notification(n, status(t, now)),
@@ -24,7 +37,7 @@ func Present(t *store.Trail, providers map[string]string, now time.Time) wire.Tr
 		Holds:        make([]wire.Hold, 0, len(t.Holds)),
 		Deliveries:   make([]wire.Delivery, 0, len(t.Deliveries)),
 		Timeline:     timeline(t, providers, now),
-		Summary:      Summary(t, now),
+		Summary:      Summary(t, providers, now),
 	}
 	for _, h := range t.Holds {
 		out.Holds = append(out.Holds, wire.Hold{Channel: h.Channel, Reason: h.Reason, Until: wire.At(h.Until), State: h.State})

@@ -52,7 +52,9 @@ func story() *store.Trail {
 	}
 }
 
-func types() map[string]string { return map[string]string{"apns": "apns", "mail-eu": "ses"} }
+func types() map[string]trail.Provider {
+	return map[string]trail.Provider{"apns": {Type: "apns", Channel: tidings.Push}, "mail-eu": {Type: "ses", Channel: tidings.Email}}
+}
 
 func TestTheTimelineTellsTheStoryInOrder(t *testing.T) {
 	var b strings.Builder
@@ -62,8 +64,8 @@ func TestTheTimelineTellsTheStoryInOrder(t *testing.T) {
 	want := `10:02:00 accepted: Accepted from shop.
 10:02:00 decided: Push: send to 1 device.
 10:02:00 decided: E-mail: send to 1 address.
-10:02:00 queued: Push to dead…0f queued for push.bulk.
-10:02:00 queued: E-mail to a***@example.test queued for email.bulk.
+10:02:00 queued: Push to dead…0f waits for its turn in the lane push.bulk.
+10:02:00 queued: E-mail to a***@example.test waits for its turn in the lane email.bulk.
 10:02:01 attempt: APNs answered 410 Unregistered.
 10:02:01 address_retired: The device is no longer used.
 10:02:03 attempt: SES (mail-eu) answered 503 Busy; next try at 10:02:12 UTC.
@@ -82,10 +84,10 @@ func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
 	}{
 		{"no answer", "Twilio gave no clear answer.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OutcomeUnknown}},
 		{"never left", "Twilio could not be reached; nothing was sent.", tidings.Attempt{Provider: "twilio", Outcome: tidings.NotSent}},
-		{"a fault without code", "Twilio did not take it (quota spent).", tidings.Attempt{Provider: "twilio", Outcome: tidings.QuotaSpent}},
+		{"a fault without code", "Twilio did not take it: our allowance with it is used up.", tidings.Attempt{Provider: "twilio", Outcome: tidings.QuotaSpent}},
 		{"late", "Twilio accepted it, after its time was up.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OK, Late: true}},
-		{"cut off at a stage that has a name", "The mail server gave no clear answer (dot).", tidings.Attempt{Provider: "smtp", Outcome: tidings.OutcomeUnknown, Code: "dot"}},
-		{"cut off before anything was sent", "The mail server could not be reached; nothing was sent (rcpt).", tidings.Attempt{Provider: "smtp", Outcome: tidings.NotSent, Code: "rcpt"}},
+		{"cut off at a stage that has a name", "The mail server gave no clear answer (it broke off after the whole message was handed over).", tidings.Attempt{Provider: "smtp", Outcome: tidings.OutcomeUnknown, Code: "dot"}},
+		{"cut off before anything was sent", "The conversation with the mail server broke off before the message was handed over; nothing was sent.", tidings.Attempt{Provider: "smtp", Outcome: tidings.NotSent, Code: "rcpt"}},
 		{"a reply that settles nothing", "The mail server answered 354.", tidings.Attempt{Provider: "smtp", Outcome: tidings.OutcomeUnknown, Code: "354"}},
 		{"a status that settles nothing", "Twilio answered 502 20502.", tidings.Attempt{Provider: "twilio", Outcome: tidings.OutcomeUnknown, HTTPStatus: 502, Code: "20502"}},
 		{"a type without a name of its own", "Carrier answered 500.", tidings.Attempt{Provider: "carrier", Outcome: tidings.Transient, HTTPStatus: 500}},
@@ -94,7 +96,7 @@ func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
 		tr.Deliveries = deliveries(tidings.SMS, stand{status: tidings.Sent})
 		tr.Deliveries[0].Attempts = []tidings.Attempt{c.attempt}
 		said := ""
-		for _, m := range trail.Present(tr, map[string]string{"twilio": "twilio", "smtp": "smtp"}, now()).Timeline {
+		for _, m := range trail.Present(tr, map[string]trail.Provider{"twilio": {Type: "twilio"}, "smtp": {Type: "smtp"}}, now()).Timeline {
 			if m.Kind == "attempt" {
 				said = m.Text
 			}
@@ -111,9 +113,9 @@ func TestTheTimelineTellsOfEndsThatNoAttemptBrought(t *testing.T) {
 		stand           stand
 		past            bool
 	}{
-		{"expired and swept", "expired", "SMS to +1555***00: it is too late to be of use.", stand{status: tidings.Expired, reason: tidings.ReasonExpired}, true},
-		{"expired before the sweep", "expired", "SMS to +1555***00: it is too late to be of use.", stand{status: tidings.Queued}, true},
-		{"an opt-out since it was accepted", "decided", "SMS to +1555***00: do not send, since the user switched off SMS.", stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel}, false},
+		{"expired and swept", "expired", "SMS to +1555***00 is not sent any more: it would come too late to be of use.", stand{status: tidings.Expired, reason: tidings.ReasonExpired}, true},
+		{"expired before the sweep", "expired", "SMS to +1555***00 is not sent any more: it would come too late to be of use.", stand{status: tidings.Queued}, true},
+		{"an opt-out since it was accepted", "decided", "SMS to +1555***00 is not sent, since the user switched off SMS.", stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel}, false},
 	} {
 		tr := channel(tidings.SMS, c.stand)
 		tr.Deliveries[0].Address = "+15550100"
@@ -134,7 +136,7 @@ func TestASimulatedAttemptNamesNobodyAsHavingAccepted(t *testing.T) {
 	tr := channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})
 	tr.Notification.Test = true
 	tr.Deliveries[0].Attempts = []tidings.Attempt{{Provider: "twilio", Outcome: tidings.OK}}
-	for _, m := range trail.Present(tr, map[string]string{"twilio": "twilio"}, now()).Timeline {
+	for _, m := range trail.Present(tr, map[string]trail.Provider{"twilio": {Type: "twilio"}}, now()).Timeline {
 		if m.Kind == "attempt" && m.Text != "Simulated for a test key; Twilio was not called." {
 			t.Errorf("told %q", m.Text)
 		}

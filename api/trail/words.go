@@ -50,14 +50,18 @@ func place(c tidings.Channel, n int) string {
 }
 
 // vendor is a provider as people call it.
-func vendor(name string, types map[string]string) string {
+func vendor(name string, providers map[string]Provider) string {
+	if name == "" {
+		return "the provider"
+	}
+	vendor := providers[name].Type
 	title := map[string]string{
 		"apns": "APNs", "fcm": "FCM", "webpush": "the browser's push service", "twilio": "Twilio", "aws_sms": "AWS", "ses": "SES", "smtp": "the mail server",
-	}[types[name]]
+	}[vendor]
 	switch {
 	case title == "":
 		return name
-	case strings.EqualFold(strings.ReplaceAll(types[name], "_", "-"), name):
+	case strings.EqualFold(strings.ReplaceAll(vendor, "_", "-"), name):
 		return title
 	}
 	return title + " (" + name + ")"
@@ -147,7 +151,7 @@ func failing(r tidings.Reason) string {
 	case tidings.ReasonRetriesSpent:
 		return "all tries failed"
 	case tidings.ReasonPoison:
-		return "it cannot be worked on"
+		return "whatever worked on it broke off, again and again"
 	case tidings.ReasonOutcomeUnknown:
 		return "the provider gave no clear answer"
 	}

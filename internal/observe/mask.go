@@ -9,15 +9,18 @@ import (
 )
 
 // Masked is an address as people and logs may see it: enough to tell two apart, not enough to
-// reach anybody. E-mail keeps the first letter and the domain, a phone number its first five
-// and last two characters, a token its ends, a URL its host.
+// reach anybody. E-mail keeps the domain, and the first letter where there are three or more, a
+// phone number its first five and last two characters, a token its ends, a URL its host.
 func Masked(c tidings.Channel, value string) string {
 	switch c {
 	case tidings.Email:
 		local, domain, ok := strings.Cut(value, "@")
 		_, first := utf8.DecodeRuneInString(local)
-		if !ok || len(local) == first { // one letter would be the whole
+		switch {
+		case !ok || local == "" || domain == "":
 			return "***"
+		case utf8.RuneCountInString(local) < 3: // the letter would tell nearly the whole
+			return "***@" + domain
 		}
 		return local[:first] + "***@" + domain
 	case tidings.SMS:

@@ -65,6 +65,7 @@ type refusal struct {
 	reason    tidings.Reason
 	due       time.Time
 	sensitive bool
+	why       string
 }
 
 func (q *claiming) run() error {
@@ -96,10 +97,24 @@ func (q *claiming) run() error {
 	if err != nil {
 		return err
 	}
+	if err := q.tell(); err != nil {
+		return err
+	}
 	if err := q.erase(); err != nil {
 		return err
 	}
 	return q.refundRefused()
+}
+
+// tell writes into the timeline what the check said of deliveries that it put off.
+func (q *claiming) tell() error {
+	var told []remark
+	for _, f := range q.refused {
+		if f.status == tidings.Parked && f.why != "" {
+			told = append(told, remark{f.id, q.request.Now, kindPutBack, f.why})
+		}
+	}
+	return q.remark(told)
 }
 
 // unseize makes the one delivery that was seized before queued again, for as long as it is looked at.
@@ -139,7 +154,7 @@ func (q *claiming) check() {
 			status, reason, due = q.request.Check(c)
 		}
 		if status != "" {
-			q.refused = append(q.refused, refusal{c.Delivery.ID, status, reason, due, c.Notification.Sensitive})
+			q.refused = append(q.refused, refusal{c.Delivery.ID, status, reason, due, c.Notification.Sensitive, c.Why})
 			continue
 		}
 		c.Delivery.Status, c.Delivery.DueAt = tidings.Sending, q.request.Now.Add(q.request.Lease)

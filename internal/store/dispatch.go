@@ -102,7 +102,7 @@ func (s *Store) Overdue(ctx context.Context, now time.Time, limit int) ([]Overdu
 func (s *Store) GiveBack(ctx context.Context, c Class, group []Return) error {
 	changes := make([]change, len(group))
 	for i, g := range group {
-		changes[i] = change{id: g.ID, move: func(f standing) standing {
+		changes[i] = change{id: g.ID, said: remark{g.ID, g.At, kindPutBack, g.Why}, move: func(f standing) standing {
 			if f.status != tidings.Sending || f.claimNo != g.ClaimNo {
 				return f
 			}
@@ -121,7 +121,7 @@ func (s *Store) GiveBack(ctx context.Context, c Class, group []Return) error {
 func (s *Store) Resolve(ctx context.Context, group []Resolution) error {
 	changes := make([]change, len(group))
 	for i, g := range group {
-		changes[i] = change{id: g.ID, move: func(f standing) standing {
+		changes[i] = change{id: g.ID, said: remark{id: g.ID, kind: kindNoWord, text: noWord(g)}, move: func(f standing) standing {
 			if f.status != tidings.Unknown || f.claimNo != g.ClaimNo || f.dueAt.IsZero() {
 				return f
 			}
@@ -138,6 +138,7 @@ func (s *Store) Resolve(ctx context.Context, group []Resolution) error {
 type change struct {
 	id   tidings.DeliveryID
 	move func(standing) standing
+	said remark // for the timeline, where the delivery moves and is not called off by that
 }
 
 // change moves deliveries, in key order; one that stays as it is costs no write.
@@ -151,6 +152,7 @@ func (s *Store) change(ctx context.Context, c Class, changes []change) error {
 		var moved []tidings.DeliveryID
 		var next []standing
 		var ended []tidings.NotificationID
+		var told []remark
 		err := t.each("settle_facts", len(changes), func(i int) []any { return keyArgs(changes[i].id) }, func(i int, r row) error {
 			f, sensitive, err := scanStanding(r)
 			if err != nil {
@@ -161,6 +163,12 @@ func (s *Store) change(ctx context.Context, c Class, changes []change) error {
 				return nil
 			}
 			moved, next = append(moved, changes[i].id), append(next, after)
+			if said := changes[i].said; said.text != "" && after.status != tidings.Cancelled {
+				if said.at.IsZero() {
+					said.at = f.dueAt // of the wait that is over
+				}
+				told = append(told, said)
+			}
 			if sensitive && !after.live() {
 				ended = append(ended, tidings.NotificationOf(changes[i].id))
 			}
@@ -171,6 +179,9 @@ func (s *Store) change(ctx context.Context, c Class, changes []change) error {
 		}
 		err = t.each("delivery_settle", len(moved), func(i int) []any { return settleArgs(moved[i], next[i]) }, nil)
 		if err != nil {
+			return err
+		}
+		if err := t.remark(told); err != nil {
 			return err
 		}
 		return t.eraseData(ended)

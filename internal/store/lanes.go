@@ -123,24 +123,29 @@ func (t *tx) laneWaiting(now time.Time) (map[tidings.Lane]LaneStats, error) {
 // LaneStates lists the lanes that an operator has touched.
 func (s *Store) LaneStates(ctx context.Context) ([]LaneState, error) {
 	var out []LaneState
-	err := s.read(ctx, func(t *tx) error {
-		out = nil
-		return t.query("lane_states", nil, func(r row) error {
-			var l LaneState
-			var rate *float64
-			err := r.Scan(&l.Lane, instant{&l.Since}, &rate)
-			l.Paused = !l.Since.IsZero()
-			if rate != nil {
-				l.Rate = *rate
-			}
-			out = append(out, l)
-			return err
-		})
+	err := s.read(ctx, func(t *tx) (err error) {
+		out, err = t.laneStates()
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list lanes: %w", err)
 	}
 	return out, nil
+}
+
+func (t *tx) laneStates() (out []LaneState, err error) {
+	err = t.query("lane_states", nil, func(r row) error {
+		var l LaneState
+		var rate *float64
+		err := r.Scan(&l.Lane, instant{&l.Since}, &rate)
+		l.Paused = !l.Since.IsZero()
+		if rate != nil {
+			l.Rate = *rate
+		}
+		out = append(out, l)
+		return err
+	})
+	return out, err
 }
 
 // SetLanePaused pauses or resumes a lane.
@@ -150,6 +155,11 @@ func (s *Store) SetLanePaused(ctx context.Context, lane tidings.Lane, paused boo
 		since = now
 	}
 	err := s.write(ctx, Urgent, func(t *tx) error {
+		if !paused {
+			if err := t.endLanePause(lane, now); err != nil {
+				return err
+			}
+		}
 		_, err := t.exec("lane_pause", string(lane), micros(since))
 		return err
 	})

@@ -19,6 +19,7 @@ type Beat struct {
 	Now      time.Time
 	Silent   time.Duration // who was not seen for as long is forgotten
 	Finished map[tidings.Lane]int
+	Pauses   []Pause // of its providers: those that last, and those that ended since its last beat
 }
 
 const (
@@ -36,6 +37,9 @@ func (s *Store) Beat(ctx context.Context, b Beat) (live int, err error) {
 			return err
 		}
 		if _, err := t.exec("process_gone", []byte{}, since); err != nil {
+			return err
+		}
+		if err := t.tellPauses(b.Process, b.Pauses, b.Now); err != nil {
 			return err
 		}
 		slot := b.Now.Truncate(drainSlot).UnixMicro()

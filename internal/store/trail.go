@@ -9,7 +9,7 @@ import (
 	"tidings"
 )
 
-// Trail is all that is known of a notification, in six queries on one snapshot; ErrNotFound as in Cancel.
+// Trail is all that is known of a notification, in nine queries on one snapshot; ErrNotFound as in Cancel.
 func (s *Store) Trail(ctx context.Context, app string, id tidings.NotificationID) (*Trail, error) {
 	var trail *Trail
 	err := s.read(ctx, func(t *tx) (err error) {
@@ -36,7 +36,7 @@ func (s *Store) trail(t *tx, app string, id tidings.NotificationID) (*Trail, err
 		return nil, err
 	}
 	for _, part := range []func(*tx, tidings.NotificationID) error{
-		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline,
+		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline, trail.pauses,
 	} {
 		if err := part(t, id); err != nil {
 			return nil, err

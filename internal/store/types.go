@@ -72,6 +72,8 @@ type Claimed struct {
 	Address      tidings.Address // as it is now; zero Status: deleted
 	Preferences  preferences.Preferences
 	Suppressed   *preferences.Suppression
+	// Why is what a check that answers Parked may say for the timeline, in words for people.
+	Why string
 }
 
 // A Result is what a claim came to. The transition is fenced by Attempt.Number; the attempt is
@@ -125,6 +127,8 @@ type Return struct {
 	Lane    tidings.Lane
 	ClaimNo int
 	DueAt   time.Time
+	At      time.Time
+	Why     string // for the timeline, in words for people; empty: it is not told
 }
 
 // Overdue is a row whose lease or wait for a receipt is over.
@@ -185,7 +189,10 @@ type Trail struct {
 	Notification tidings.Notification // Data is nil when sensitive
 	Deliveries   []TrailDelivery
 	Holds        []tidings.Hold
-	Timeline     []Moment // what the other members do not tell, by time
+	Timeline     []Moment                 // what the other members do not tell, by time
+	Pauses       []Pause                  // that lasted since it was accepted, of all providers and lanes
+	Rates        map[tidings.Lane]float64 // deliveries a second that operators set for lanes; 0: none
+	WorkedAt     time.Time                // when a process that works the lanes was seen last; zero: none runs
 }
 
 // TrailDelivery is a delivery with its attempts and receipts.
@@ -200,7 +207,7 @@ type TrailDelivery struct {
 // A Moment is an entry of the timeline.
 type Moment struct {
 	At       time.Time
-	Kind     string             // held, released, address_retired, address_moved, cancelled, redriven, expired
+	Kind     string             // held, released, queued (put back, and why), decided, address_retired, address_moved, cancelled, redriven, expired
 	Delivery tidings.DeliveryID // zero: the notification as a whole
 	Text     string
 }

@@ -72,8 +72,10 @@ SELECT
 -- name: lane_states
 SELECT name, paused_at, rate_per_second FROM lanes ORDER BY name;
 
+-- A lane that is paused again has been since it was paused first.
 -- name: lane_pause
-INSERT INTO lanes (name, paused_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET paused_at = excluded.paused_at;
+INSERT INTO lanes (name, paused_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE
+SET paused_at = CASE WHEN excluded.paused_at IS NULL THEN NULL ELSE COALESCE(lanes.paused_at, excluded.paused_at) END;
 
 -- name: lane_rate
 INSERT INTO lanes (name, rate_per_second) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET rate_per_second = excluded.rate_per_second;
@@ -88,6 +90,24 @@ DELETE FROM processes WHERE id = $1 OR seen_at < $2;
 
 -- name: processes_live
 SELECT COUNT(*) FROM processes WHERE seen_at >= $1;
+
+-- name: processes_seen
+SELECT MAX(seen_at) FROM processes;
+
+-- When providers were left alone and lanes stood still.
+
+-- name: pause_seen
+INSERT INTO pauses (name, process, since, channel, cause, until, seen_at, over_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (name, process, since) DO UPDATE
+SET cause = excluded.cause, until = excluded.until, seen_at = excluded.seen_at, over_at = excluded.over_at;
+
+-- name: pause_end
+INSERT INTO pauses (name, process, since, channel, cause, until, seen_at, over_at)
+SELECT name, $2, paused_at, $3, 'operator', NULL, $4, $4 FROM lanes WHERE name = $1 AND paused_at IS NOT NULL
+ON CONFLICT (name, process, since) DO NOTHING;
+
+-- name: pauses_forget
+DELETE FROM pauses WHERE seen_at < $1;
 
 -- What they finished.
 

@@ -38,6 +38,12 @@ SELECT id FROM notifications WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT 1
 -- name: list_of_user_floor
 SELECT id FROM notifications WHERE user_id = $4 AND id < $1 AND id >= $2 ORDER BY id DESC LIMIT 1 OFFSET $3;
 
+-- A pause is of use to whoever was accepted before its end, as far as that is known.
+-- name: trail_pauses
+SELECT p.name, p.channel, p.cause, p.since, p.until, p.seen_at, p.over_at,
+  EXISTS (SELECT 1 FROM processes x WHERE x.id = p.process)
+FROM pauses p WHERE p.seen_at >= $1 ORDER BY p.since;
+
 -- A page of notifications, each with one row a delivery, newest first. Channel and reason are
 -- looked for in deliveries and holds, and in the decisions that led to neither.
 -- name: list

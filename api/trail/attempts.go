@@ -1,0 +1,170 @@
+package trail
+
+import (
+	"fmt"
+	"strings"
+
+	"tidings"
+	"tidings/channels"
+	"tidings/internal/store"
+)
+
+// attempt is what came of one provider call, and what follows from it.
+func (w *teller) attempt(d *store.TrailDelivery, a *tidings.Attempt) string {
+	text := w.outcome(a)
+	if a.Late {
+		text += ", after its time was up"
+	}
+	text += w.kept(d, a)
+	switch {
+	case !a.RetryAt.IsZero():
+		text += "; next try at " + w.clock(a.RetryAt)
+	case a == lastTry(d) && a.Outcome == tidings.OutcomeUnknown && d.Status == tidings.Unknown && !d.DueAt.IsZero():
+		text += "; a receipt that tells is awaited until " + w.clock(d.DueAt) + ", before anything else is tried"
+	}
+	return sentence(text)
+}
+
+// outcome is how a provider call ended. A code without a status is mostly one of ours, and says
+// why there was no call or how far it came.
+func (w *teller) outcome(a *tidings.Attempt) string {
+	who := vendor(a.Provider, w.providers)
+	switch {
+	case a.Outcome == tidings.OK && w.trail.Notification.Test:
+		return "simulated for a test key; " + who + " was not called"
+	case a.Outcome == tidings.OK:
+		return who + " accepted it"
+	case a.Outcome == tidings.NotSent && stage(a.Code) != plain(a.Code) && a.Code != "connect":
+		return "the conversation with " + who + " " + strings.TrimPrefix(stage(a.Code), "it ") + "; nothing was sent"
+	case a.Outcome == tidings.NotSent:
+		return who + " could not be reached; nothing was sent" + aside(a)
+	case answered(a):
+		return who + " answered" + code(a)
+	case a.Outcome == tidings.OutcomeUnknown:
+		return w.unclear(a, who)
+	case a.Outcome == tidings.OutcomeExpired:
+		return "it was too late to call " + who
+	case a.Outcome == tidings.ContentRejected && a.Code != "":
+		return "the message could not be made, so " + who + " was not called (" + plain(a.Code) + ")"
+	case a.HTTPStatus > 0:
+		return who + " answered" + code(a)
+	}
+	return who + " did not take it: " + trouble(a, "it") + aside(a)
+}
+
+// unclear is said of a call of which nobody knows what came.
+func (w *teller) unclear(a *tidings.Attempt, who string) string {
+	switch a.Code {
+	case "lease_over":
+		return "the process that was sending it through " + who + " stopped before it told what came of it; it may have arrived"
+	case store.CodeNotRecorded:
+		return "the process that was sending it through " + who + " stopped before it told what came of it; the receipts tell"
+	case "panic":
+		return "sending it through " + who + " broke off; it may have arrived"
+	}
+	return who + " gave no clear answer" + aside(a)
+}
+
+// kept says that an address stays in use although its provider called it dead.
+func (w *teller) kept(d *store.TrailDelivery, a *tidings.Attempt) string {
+	who, what := vendor(a.Provider, w.providers), place(d.Channel, 1)
+	switch {
+	case strings.HasPrefix(a.Text, channels.AddressKept):
+		return fmt.Sprintf("; the %s stays in use, since %s calls so many %s dead at present that it is not believed", what, who, place(d.Channel, 2))
+	case a == lastTry(d) && keptAddress(d):
+		return fmt.Sprintf("; the %s stays in use, since it was registered again after %s last saw it", what, who)
+	}
+	return ""
+}
+
+// failure is why a try failed that may be repeated, in words that fit after a colon; empty: it
+// did not.
+func (w *telling) failure(a *tidings.Attempt) string {
+	who := vendor(a.Provider, w.providers)
+	switch a.Outcome {
+	case tidings.OK:
+		return ""
+	case tidings.NotSent:
+		return who + " could not be reached"
+	case tidings.OutcomeUnknown:
+		return who + " gave no clear answer"
+	}
+	return trouble(a, who)
+}
+
+// trouble is the fault of an attempt in words, of which who is to blame or to ask.
+func trouble(a *tidings.Attempt, who string) string {
+	switch a.Outcome {
+	case tidings.RecipientDead, tidings.RecipientSuspect:
+		return who + " does not know the address"
+	case tidings.RecipientOptout:
+		return "the person told " + who + " to stop"
+	case tidings.RecipientTemp:
+		return "the recipient cannot take anything at present"
+	case tidings.Throttled:
+		return who + " asks for fewer calls"
+	case tidings.Transient:
+		return who + " is in trouble"
+	case tidings.ConfigFault:
+		return who + " refuses our account or set-up"
+	case tidings.QuotaSpent:
+		return "our allowance with " + who + " is used up"
+	case tidings.ContentRejected:
+		return who + " refuses the message"
+	case tidings.PolicyBlocked:
+		return who + " may not deliver it there"
+	}
+	return plain(string(a.Outcome))
+}
+
+// answered reports whether the code is a provider's: one that begins with a digit, as replies of
+// mail servers do, or one beside a status. Others name what our side was at.
+func answered(a *tidings.Attempt) bool {
+	return a.HTTPStatus > 0 || a.Code != "" && a.Code[0] >= '0' && a.Code[0] <= '9'
+}
+
+// aside is the code where it is a detail: how far it came, or what the provider said.
+func aside(a *tidings.Attempt) string {
+	text := strings.TrimSpace(code(a))
+	switch {
+	case text == "":
+		return ""
+	case answered(a):
+		return " (" + text + ")"
+	}
+	return " (" + stage(a.Code) + ")"
+}
+
+// stage is how far a call came, as people understand it.
+func stage(code string) string {
+	switch code {
+	case "connect":
+		return "there was no connection"
+	case "ehlo", "starttls", "reset":
+		return "it broke off at the greeting"
+	case "auth":
+		return "it broke off at the login"
+	case "mail", "rcpt":
+		return "it broke off before the message was handed over"
+	case "data", "content":
+		return "it broke off while the message was handed over"
+	case "dot":
+		return "it broke off after the whole message was handed over"
+	}
+	return plain(code)
+}
+
+// plain is a word of ours as people write it.
+func plain(code string) string { return strings.ReplaceAll(code, "_", " ") }
+
+// code is the provider's answer: status and code.
+func code(a *tidings.Attempt) string {
+	text := ""
+	if a.HTTPStatus > 0 {
+		text = fmt.Sprintf(" %d", a.HTTPStatus)
+	}
+	if a.Code != "" {
+		text += " " + a.Code
+	}
+	return text
+}

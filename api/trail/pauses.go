@@ -1,0 +1,163 @@
+package trail
+
+import (
+	"slices"
+	"time"
+
+	"tidings"
+	"tidings/internal/store"
+)
+
+// brief is a pause too short to be told of.
+const brief = time.Second
+
+// pauseNow is the pause that keeps a delivery waiting; nil: none does. Where another provider may
+// take it, it has to have waited for a while.
+func (t *telling) pauseNow(d *store.TrailDelivery, since time.Time) *store.Pause {
+	var found *store.Pause
+	for i := range t.trail.Pauses {
+		p := &t.trail.Pauses[i]
+		switch {
+		case !p.Over.IsZero() || !t.concerns(p, d):
+		case p.Cause == store.PauseOperator:
+			return p
+		case t.onlyOne(p, d) || t.now.Sub(since) >= brief:
+			found = p
+		}
+	}
+	return found
+}
+
+// concerns reports whether a pause may keep a delivery waiting.
+func (t *telling) concerns(p *store.Pause, d *store.TrailDelivery) bool {
+	switch {
+	case p.Cause == store.PauseOperator:
+		return p.Name == string(d.Lane)
+	case t.trail.Notification.Test: // it calls nobody
+		return false
+	case d.Provider != "":
+		return p.Name == d.Provider
+	}
+	return p.Channel == d.Channel
+}
+
+// onlyOne reports whether no provider but the one of the pause can take the delivery.
+func (t *telling) onlyOne(p *store.Pause, d *store.TrailDelivery) bool {
+	if d.Provider != "" {
+		return true
+	}
+	for name, other := range t.providers {
+		if name != p.Name && other.Channel == d.Channel {
+			return false
+		}
+	}
+	return true
+}
+
+// pauseText is why there is a pause that lasts, and until when.
+func (t *telling) pauseText(p *store.Pause) string {
+	who, since := vendor(p.Name, t.providers), at(p.Since, t.now)
+	switch {
+	case p.Cause == store.PauseOperator:
+		return "an operator paused the lane " + p.Name + " at " + since + "; it is sent once the lane is resumed"
+	case p.Cause == store.PauseAsked && p.Until.After(t.now):
+		return who + " asked to be left alone until " + at(p.Until, t.now)
+	case p.Cause == store.PauseAsked:
+		return who + " asked for a pause, which is just over"
+	case p.Until.After(t.now):
+		return "calls to " + who + " fail, so it is left alone since " + since + " and called again from " + at(p.Until, t.now) + " on"
+	}
+	return "calls to " + who + " fail, so it is left alone since " + since + " but for single calls that find out whether it works again"
+}
+
+// pastText is why something waited that waits for it no more.
+func (t *telling) pastText(p *store.Pause) string {
+	who := vendor(p.Name, t.providers)
+	switch p.Cause {
+	case store.PauseOperator:
+		return "an operator had paused the lane " + p.Name + " until " + t.clock(p.Over)
+	case store.PauseAsked:
+		return who + " asked to be left alone, until " + t.clock(p.Over)
+	}
+	return "calls to " + who + " failed, so it was left alone until " + t.clock(p.Over)
+}
+
+// waited tells of the pauses that kept a delivery waiting, each once.
+func (w *teller) waited(d *store.TrailDelivery, which string) {
+	for _, p := range merged(w.trail.Pauses) {
+		if !w.concerns(&p, d) {
+			continue
+		}
+		over := orElse(p.Over, w.now)
+		for _, s := range w.spans(d) {
+			begin, end := later(s.begin, p.Since), earlier(s.end, over)
+			if end.Sub(begin) < brief && !(p.Over.IsZero() && s.end.Equal(w.now) && !begin.After(end)) {
+				continue
+			}
+			text := w.pastText(&p)
+			if p.Over.IsZero() {
+				text = w.pauseText(&p)
+			}
+			w.add(begin, kindQueued, d.ID, sentence(which+" waits: "+text))
+			break
+		}
+	}
+}
+
+// merged are the pauses of which several processes tell, as one each.
+func merged(pauses []store.Pause) (out []store.Pause) {
+	for _, p := range slices.SortedStableFunc(slices.Values(pauses), func(a, b store.Pause) int { return a.Since.Compare(b.Since) }) {
+		i := slices.IndexFunc(out, func(o store.Pause) bool {
+			return o.Name == p.Name && o.Cause == p.Cause && (o.Over.IsZero() || !p.Since.After(o.Over))
+		})
+		switch {
+		case i < 0:
+			out = append(out, p)
+		case p.Over.IsZero() || !out[i].Over.IsZero() && p.Over.After(out[i].Over):
+			out[i].Over, out[i].Until = p.Over, p.Until
+		}
+	}
+	return out
+}
+
+// A span is a time in which a delivery waited to be sent.
+type span struct{ begin, end time.Time }
+
+// spans are the times in which a delivery waited: before each try, and until now or its end.
+func (w *teller) spans(d *store.TrailDelivery) (all []span) {
+	begin := d.QueuedAt
+	for i := range d.Attempts {
+		if a := &d.Attempts[i]; !a.Late {
+			all = append(all, span{begin, a.StartedAt})
+			begin = a.EndedAt
+		}
+	}
+	switch status, final := d.Shown(w.trail.Notification.ExpiresAt, w.now); {
+	case !final && (status == tidings.Queued || status == tidings.Retrying):
+		all = append(all, span{begin, w.now})
+	case status == tidings.Expired, status == tidings.Cancelled, status == tidings.Suppressed:
+		all = append(all, span{begin, orElse(d.FinishedAt, w.trail.Notification.ExpiresAt)})
+	}
+	return all
+}
+
+func orElse(t, other time.Time) time.Time {
+	if t.IsZero() {
+		return other
+	}
+	return t
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,136 @@
+package trail
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"tidings"
+	"tidings/internal/store"
+)
+
+const (
+	// soon is for how long something is on its way before it is said to wait.
+	soon = 2 * time.Second
+	// unseen is how long no process that sends may be seen before it is said that none runs.
+	unseen = 15 * time.Second
+)
+
+// wait is what a delivery that has not gone out waits for, after the name of its channel; empty:
+// for nothing, it is about to be sent.
+func (t *telling) wait(d *store.TrailDelivery) string {
+	since := t.readySince(d)
+	if p := t.pauseNow(d, since); p != nil {
+		return t.tried(d) + "is waiting: " + t.pauseText(p)
+	}
+	if d.Status == tidings.Parked && d.DueAt.After(t.now.Add(soon)) {
+		return t.waitsUntil(d)
+	}
+	if t.now.Sub(since) < soon {
+		return ""
+	}
+	why := ""
+	switch rate := t.trail.Rates[d.Lane]; {
+	case t.trail.WorkedAt.Before(t.now.Add(-unseen)):
+		return t.tried(d) + "is waiting: no process that sends is running" + t.lastSeen()
+	case d.Reason == tidings.ReasonSidelined:
+		why = waiting(d.Reason)
+	case rate > 0:
+		why = fmt.Sprintf("an operator lets the lane %s send %s a second at most", d.Lane, number(rate))
+	case t.providerRate(d) != "":
+		why = t.providerRate(d)
+	default:
+		why = "more is due than can be sent at once"
+	}
+	return t.tried(d) + "is waiting for its turn since " + at(since, t.now) + ": " + why
+}
+
+// waitsUntil is said of what may not be sent before a time.
+func (t *telling) waitsUntil(d *store.TrailDelivery) string {
+	if text := t.putBack(d); text != "" {
+		return t.tried(d) + "is waiting: " + text
+	}
+	why, next := "", "; the next try is at "+at(d.DueAt, t.now)
+	if last := lastTry(d); last != nil {
+		why = t.failure(last)
+	}
+	switch {
+	case why != "" && !redriven(d):
+		return "has not got through yet: " + why + next
+	case d.Tries > 0:
+		return "has not got through yet" + next
+	case lives(d.Reason):
+		return "is waiting for its turn at " + at(d.DueAt, t.now) + ": " + because(d.Reason, d.Channel, t.trail.Notification.Category)
+	}
+	return "is waiting for its turn at " + at(d.DueAt, t.now)
+}
+
+// redriven reports whether an operator asked for another try since the last one.
+func redriven(d *store.TrailDelivery) bool { return d.Reason == tidings.ReasonRedriven }
+
+// tried is said before a wait where a try came before it.
+func (t *telling) tried(d *store.TrailDelivery) string {
+	if d.Tries > 0 {
+		return "has not got through yet and "
+	}
+	return ""
+}
+
+// lastSeen tells when a process that sends was seen last.
+func (t *telling) lastSeen() string {
+	if t.trail.WorkedAt.IsZero() {
+		return ""
+	}
+	return "; one was seen last at " + at(t.trail.WorkedAt, t.now)
+}
+
+// putBack is why a worker put a delivery back, unless it has been tried since.
+func (t *telling) putBack(d *store.TrailDelivery) (text string) {
+	since := d.QueuedAt
+	if last := lastTry(d); last != nil {
+		since = last.EndedAt
+	}
+	for _, m := range t.trail.Timeline {
+		if m.Kind == kindQueued && m.Delivery == d.ID && !m.At.Before(since) {
+			text, since = m.Text, m.At
+		}
+	}
+	return text
+}
+
+// readySince is since when a delivery could have been sent, as far as its own times tell.
+func (t *telling) readySince(d *store.TrailDelivery) time.Time {
+	since := d.QueuedAt
+	if last := lastTry(d); last != nil && last.EndedAt.After(since) {
+		since = last.EndedAt
+	}
+	if d.DueAt.After(since) && !d.DueAt.After(t.now) {
+		since = d.DueAt
+	}
+	return since
+}
+
+func lastTry(d *store.TrailDelivery) *tidings.Attempt {
+	if len(d.Attempts) == 0 {
+		return nil
+	}
+	return &d.Attempts[len(d.Attempts)-1]
+}
+
+// providerRate tells of a provider whose rate is limited, where that may be what is waited for.
+func (t *telling) providerRate(d *store.TrailDelivery) string {
+	var names []string
+	for name, p := range t.providers {
+		if p.PerSecond > 0 && p.Channel == d.Channel && (d.Provider == "" || d.Provider == name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 || t.trail.Notification.Test {
+		return ""
+	}
+	name := slices.Min(names)
+	return fmt.Sprintf("%s is called %s times a second at most", vendor(name, t.providers), number(t.providers[name].PerSecond))
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
