@@ -213,6 +213,9 @@ func orPrint(cmd *cobra.Command, r *remote, done wire.Redriven, err error) error
 
 // redrivenText is what became of dead letters, or would.
 func redrivenText(r wire.Redriven) string {
+	if r.Matched+r.Skipped == 0 {
+		return "no dead letters are selected"
+	}
 	again := "are tried again"
 	if r.DryRun {
 		again = "would be tried again"

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -99,10 +100,14 @@ func printKeysJSON(cmd *cobra.Command, keys []store.Key) error {
 
 func newKeysRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke KEY_ID", Short: "End a key", Args: cobra.ExactArgs(1),
+		Use: "revoke KEY_ID", Short: "End a key: whoever uses it is refused within a second", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withStore(cmd, func(ctx context.Context, s *store.Store) error {
-				if err := s.RevokeKey(ctx, args[0], time.Now()); err != nil {
+				err := s.RevokeKey(ctx, args[0], time.Now())
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf("there is no key %q; tidings keys list lists those there are", args[0])
+				}
+				if err != nil {
 					return fmt.Errorf("revoke %s: %w", args[0], err)
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s is revoked\n", args[0])

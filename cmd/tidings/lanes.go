@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"text/tabwriter"
@@ -72,14 +73,9 @@ func newLaneRate() *cobra.Command {
 		Use: "rate LANE PER_SECOND|off", Short: "Limit how many of a lane are sent a second, by all processes together", Args: cobra.ExactArgs(2),
 		Example: "  tidings lanes rate push.bulk 50\n  tidings lanes rate push.bulk off",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rate, err := strconv.ParseFloat(args[1], 64)
-			if args[1] == "off" {
-				rate, err = 0, nil
-			} else if err == nil && rate <= 0 {
-				return errUsage("a rate must be above 0; off lifts it, and pause stops the lane")
-			}
+			rate, err := laneRate(args[1])
 			if err != nil {
-				return errUsage("%q is no number", args[1])
+				return err
 			}
 			return changeLanes(cmd, &r, func(c *client.Client) ([]wire.Lane, error) {
 				l, err := c.SetLaneRate(cmd.Context(), tidings.Lane(args[0]), rate)
@@ -89,6 +85,21 @@ func newLaneRate() *cobra.Command {
 	}
 	r.flags(cmd)
 	return cmd
+}
+
+// laneRate is the rate that a lane is to have; 0: none.
+func laneRate(text string) (float64, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	rate, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil, math.IsNaN(rate), math.IsInf(rate, 0):
+		return 0, errUsage("%q is no rate: take a number above 0, or off", text)
+	case rate <= 0:
+		return 0, errUsage("a rate must be above 0; off lifts it, and pause stops the lane")
+	}
+	return rate, nil
 }
 
 func newLanesRebuild() *cobra.Command {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -55,14 +54,11 @@ func main() {
 	root := newRoot()
 	root.SetArgs(os.Args[1:])
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "tidings:", oneLine(err))
+		fmt.Fprintln(os.Stderr, "tidings:", sentence(err))
 		stop()
 		os.Exit(1)
 	}
 }
-
-// oneLine joins what went wrong into one sentence.
-func oneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -77,6 +73,7 @@ func newRoot() *cobra.Command {
 		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newLanes(), newDeadLetters(), newBench(),
 	)
 	nameUnknown(root)
+	sayUsage(root)
 	return root
 }
 
@@ -92,7 +89,7 @@ func nameUnknown(group *cobra.Command) {
 	group.Args = cobra.ArbitraryArgs
 	group.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return fmt.Errorf("there is no command %q; %s --help lists those there are", args[0], cmd.CommandPath())
+			return errNoCommand(cmd, args[0])
 		}
 		return cmd.Help()
 	}

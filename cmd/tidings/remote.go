@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"os"
 	"strings"
 
@@ -25,6 +26,9 @@ func (r *remote) client() (*client.Client, error) {
 	id, secret, ok := strings.Cut(or(r.key, os.Getenv("TIDINGS_KEY")), ".")
 	if !ok {
 		return nil, errUsage("name an API key as KEY_ID.SECRET with --key or TIDINGS_KEY; make one with: tidings keys create --app NAME")
+	}
+	if u, err := url.Parse(r.url); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errUsage("--url: %q is no address such as http://127.0.0.1:8080", r.url)
 	}
 	return client.New(r.url, id, secret), nil
 }

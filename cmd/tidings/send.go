@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -21,14 +23,14 @@ func newSend() *cobra.Command {
 	}
 	var data string
 	cmd := &cobra.Command{
-		Use: "send", Short: "Post one event", Args: cobra.NoArgs,
+		Use: "send --type TYPE --user ID", Short: "Post one event", Args: cobra.NoArgs,
 		Example: `  tidings send --type order.shipped --user u_4711 --data '{"order":"4711","carrier":"UPS"}'`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if event.Type == "" || event.User == "" {
 				return errUsage("name the event with --type and the user with --user")
 			}
-			if event.Data = json.RawMessage(data); data != "" && !json.Valid(event.Data) {
-				return errUsage("--data: not JSON")
+			if event.Data = json.RawMessage(data); data != "" && !isObject(event.Data) {
+				return errUsage(`--data: not a JSON object, such as {"order":"4711"}`)
 			}
 			c, err := r.client()
 			if err != nil {
@@ -55,6 +57,11 @@ func newSend() *cobra.Command {
 	return cmd
 }
 
+func isObject(text json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(text, &members) == nil && members != nil
+}
+
 func printAccepted(cmd *cobra.Command, raw json.RawMessage) error {
 	var a struct {
 		ID, Status string
@@ -62,6 +69,7 @@ func printAccepted(cmd *cobra.Command, raw json.RawMessage) error {
 		Decisions  []struct {
 			Channel, Action, Reason string
 			Addresses               int
+			Until                   *time.Time
 		}
 	}
 	if err := json.Unmarshal(raw, &a); err != nil {
@@ -73,9 +81,14 @@ func printAccepted(cmd *cobra.Command, raw json.RawMessage) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s %s%s\n", a.ID, a.Status, again)
 	for _, d := range a.Decisions {
-		what := d.Reason
-		if d.Action == "send" {
-			what = fmt.Sprintf("%d address(es)", d.Addresses)
+		what := strings.ReplaceAll(d.Reason, "_", " ")
+		switch {
+		case d.Action == "send" && d.Addresses == 1:
+			what = "to 1 address"
+		case d.Action == "send":
+			what = fmt.Sprintf("to %d addresses", d.Addresses)
+		case d.Until != nil:
+			what += " until " + stamp(*d.Until)
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "  %-8s %-8s %s\n", d.Channel, d.Action, what)
 	}
