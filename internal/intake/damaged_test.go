@@ -25,6 +25,7 @@ func damaging(t *testing.T, test func(t *testing.T, r *rig, damage func(user str
 
 func TestDamagedPreferencesFailTheEventsOfTheirUserAlone(t *testing.T) {
 	damaging(t, func(t *testing.T, r *rig, damage func(user string)) {
+		r.accept(t, shipped("u_2", ""))
 		damage("u_2")
 		results, err := r.PostBatch(t.Context(), []intake.Event{shipped("u_1", ""), shipped("u_2", ""), shipped("u_3", ""), shipped("u_2", "")})
 		if err != nil {
