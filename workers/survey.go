@@ -17,26 +17,35 @@ type drought struct {
 }
 
 // A reach bounds how much is claimed while some provider of the lane is dry, when it is not known
-// whether any of it is for another. It begins with one delivery and doubles with every claim, until
-// the dry one has permits again: of a busy provider hardly anything is put off that it could have
-// taken a moment later, and one that hangs is soon out of the others' way. Only the loop of its
+// whether any of it is for another. It begins with one delivery and doubles whenever it is used up,
+// until the dry one has permits again: of a busy provider hardly anything is put off that it could
+// have taken a moment later, and one that hangs is soon out of the others' way. Only the loop of its
 // sender touches it.
 type reach struct {
-	most int       // the next claim's
-	rest time.Time // until then a dry provider is waited for again, since all the last claim found was for it
+	most int       // how many may be claimed in vain before the next rest
+	vain int       // were since the last one
+	rest time.Time // until then a dry provider is waited for again, since all that was found was for it
 }
 
 func newReach() reach { return reach{most: 1} }
 
-// claimed takes note of a claim in a drought.
+// left is how many more may be claimed before the next rest.
+func (r *reach) left() int { return r.most - r.vain }
+
+// claimed takes note of a claim in a drought. What an entry brings may be less than what is left:
+// a rest is taken when all of the reach was in vain, however many claims that took.
 func (r *reach) claimed(sent, putOff int, now time.Time) {
 	if putOff == 0 {
 		return
 	}
-	r.most = min(2*r.most, maxClaim)
+	r.vain += putOff
+	if sent == 0 && r.vain < r.most {
+		return
+	}
 	if sent == 0 {
 		r.rest = now.Add(dryAfter)
 	}
+	r.most, r.vain = min(2*r.most, maxClaim), 0
 }
 
 // see takes note of how many permits there are; when none, next is when there will be, if that
@@ -91,7 +100,7 @@ func (s *sender) survey(now time.Time) (permits int, again time.Time) {
 	}
 	switch {
 	case drought && scarcest < math.MaxInt:
-		return min(scarcest, s.reach.most), again
+		return min(scarcest, s.reach.left()), again
 	case scarcest < math.MaxInt:
 		return scarcest, again
 	case dry > 0:
