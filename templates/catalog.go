@@ -3,6 +3,7 @@ package templates
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -96,6 +97,9 @@ func (d *declaration) readDefaults(n *yaml.Node) map[tidings.Channel]bool {
 	return defaults
 }
 
+// leastRetention is the shortest time for which a category may keep its detail.
+const leastRetention = 24 * time.Hour
+
 func (d *declaration) readCategory(k key) tidings.Category {
 	c := tidings.Category{Name: k.name}
 	d.remarks[k.name] = k.line
@@ -127,6 +131,8 @@ func (d *declaration) readCategory(k key) tidings.Category {
 	switch {
 	case c.Kind == "":
 		d.problem(k.line, "category %s needs a kind: critical, transactional or marketing", k.name)
+	case c.Retention > 0 && c.Retention < leastRetention:
+		d.problem(k.line, "category %s: retention must be at least 24h, so that receipts still find what they are about", k.name)
 	case c.Kind == tidings.Critical && c.CapPerUser.Count > 0:
 		d.problem(k.line, "category %s is critical: it cannot have caps", k.name)
 	case c.Kind == tidings.Critical && len(c.Channels) > 0:

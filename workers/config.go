@@ -17,7 +17,8 @@ func DefaultConfig() Config {
 			RetryBase: time.Second, RetryCap: 15 * time.Minute, MaxAttempts: 24, Lease: time.Minute, Sweep: 5 * time.Second,
 			DedupeWindow: 24 * time.Hour, ExpiresIn: 24 * time.Hour,
 		},
-		Breaker: Breaker{Failures: 5, Window: 30 * time.Second, OpenFor: 10 * time.Second, Slow: 0.9},
+		Retention: 30 * 24 * time.Hour,
+		Breaker:   Breaker{Failures: 5, Window: 30 * time.Second, OpenFor: 10 * time.Second, Slow: 0.9},
 	}
 }
 
@@ -48,6 +49,9 @@ func (c Config) Lane(l tidings.Lane) LaneConfig {
 	return out
 }
 
+// leastRetention is the shortest retention: receipts of a day ago still find their delivery.
+const leastRetention = 24 * time.Hour
+
 // Validate refuses what cannot be meant or cannot work together.
 func (c Config) Validate() error {
 	d := c.Delivery
@@ -65,6 +69,8 @@ func (c Config) Validate() error {
 		return setting.Wrong("delivery.retry_cap", "%v is below retry_base %v", d.RetryCap, d.RetryBase)
 	case d.MaxAttempts < 1:
 		return setting.Wrong("delivery.max_attempts", "must be above 0")
+	case c.Retention < leastRetention:
+		return setting.Wrong("retention", "must be at least %v", leastRetention)
 	case c.Breaker.Failures < 1:
 		return setting.Wrong("breaker.failures", "must be above 0")
 	case c.Breaker.Slow < 0 || c.Breaker.Slow > 1:

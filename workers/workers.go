@@ -1,5 +1,5 @@
-// Package workers runs what has no caller: the senders of each lane and the dispatcher of what
-// is due.
+// Package workers runs what has no caller: the senders of each lane, the dispatcher of what is due
+// and the keeper, which deletes what is old.
 //
 // It promises that nothing is sent without a claim, that permits are taken before the claim,
 // and that every claim is recorded. It must never make a notification: released holds go to
@@ -29,6 +29,8 @@ type Config struct {
 	Delivery Delivery              `yaml:"delivery"`
 	Lanes    map[string]LaneConfig `yaml:"lanes"` // by channel ("sms") or lane ("sms.bulk")
 	Breaker  Breaker               `yaml:"breaker"`
+	// Retention is how long the detail of notifications is kept; categories may say less.
+	Retention time.Duration `yaml:"retention" least:"24h"`
 }
 
 // Delivery says how deliveries are retried and leased.
@@ -91,6 +93,7 @@ type Settings struct {
 	Store     *store.Store
 	Lanes     *lanes.Lanes
 	Catalogue func(version int64) (*templates.Catalogue, error)
+	Current   func() (*templates.Catalogue, int64) // the version that holds; nil: no category has a retention of its own
 	Providers []Provider
 	Routes    map[tidings.Channel][]Route // a channel without: its providers in configured order
 	Zones     *preferences.Zones          // nil: all users live by UTC
@@ -169,6 +172,7 @@ func (w *Workers) run(ctx context.Context) {
 	}
 	w.loops.Go(func() { w.dispatch.run(loops) })
 	w.loops.Go(func() { w.keepJoined(loops) })
+	w.loops.Go(func() { newKeeper(w).run(loops) })
 }
 
 // Stop stops fetching, lets what is in flight end until ctx ends, and gives the rest back. When

@@ -9,9 +9,6 @@ import (
 	"tidings"
 )
 
-// retention is how long the detail of a notification is kept: it must be decided and expire within it.
-const retention = 30 * 24 * time.Hour
-
 // check refuses what the current catalogue does not allow.
 func (r *round) check() {
 	for n := range r.items {
@@ -36,9 +33,9 @@ func (r *round) allows(i *item) *Refusal {
 				Detail: fmt.Sprintf("%s is not sent by %q; channels can only narrow %s", i.Type, c, list(i.kind.Channels))}
 		}
 	}
-	if now := r.instant(i); i.SendAt.After(now) && r.expiry(i).Sub(now) >= retention {
+	if now, kept := r.instant(i), r.in.Defaults.retention(); i.SendAt.After(now) && r.expiry(i).Sub(now) >= kept {
 		return &Refusal{Code: "invalid_input", Pointer: "/send_at",
-			Detail: fmt.Sprintf("it would be of use until %s, but is kept only until %s", when(r.expiry(i)), when(now.Add(retention)))}
+			Detail: fmt.Sprintf("it would be of use until %s, but is kept only until %s", when(r.expiry(i)), when(now.Add(kept)))}
 	}
 	if refusal := r.hasSpace(i); refusal != nil {
 		return refusal
@@ -56,6 +53,14 @@ func (r *round) affords(i *item) *Refusal {
 		return nil
 	}
 	return &Refusal{Code: "quota_exceeded", Detail: fmt.Sprintf("app %s has used up its rate of events", i.App), After: wait}
+}
+
+// retention is how long the detail of a notification is kept: it must be decided and expire within it.
+func (d Defaults) retention() time.Duration {
+	if d.Retention > 0 {
+		return d.Retention
+	}
+	return 30 * 24 * time.Hour
 }
 
 func when(t time.Time) string { return t.UTC().Format(time.RFC3339) }

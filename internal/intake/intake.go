@@ -54,6 +54,7 @@ type Settings struct {
 type Defaults struct {
 	ExpiresIn    time.Duration
 	DedupeWindow time.Duration
+	Retention    time.Duration // how long the detail is kept: what is scheduled must expire within it; 0: 30 days
 }
 
 // An Intake accepts events. It is safe for concurrent use.
