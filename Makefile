@@ -15,7 +15,7 @@ TESTFLAGS ?=     # such as -run, -v, -count=1
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash faults lanes brownouts fuzz model bench backlog golden postgres
+.PHONY: help build demo test check race crash faults lanes brownouts fuzz model bench backlog golden postgres browser
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -26,11 +26,11 @@ build: ## build bin/tidings
 demo: build ## run the whole service on this machine, with simulated providers
 	bin/tidings demo
 
-test: postgres ## run every test, on SQLite and on PostgreSQL
+test: postgres browser ## run every test, on SQLite and on PostgreSQL
 	go test $(strip $(TESTFLAGS)) ./...
 
 # What needs a database, a broker or many virtual hours is left to make test.
-QUICK = $$(go list ./... | grep -vE '/(api|workers|channels/email/smtp|internal/(app|bench|faults/crash|faults/fleet|faults/points|intake|lanes|playground|store))$$')
+QUICK = $$(go list ./... | grep -vE '/(api|workers|channels/email/smtp|internal/(app|bench|browser|faults/crash|faults/fleet|faults/points|intake|lanes|playground|store))$$')
 
 check: ## format, vet, lint, rules of the house and quick tests, within a minute
 	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not formatted, run gofmt -w:"; echo "$$bad"; exit 1; }
@@ -38,7 +38,7 @@ check: ## format, vet, lint, rules of the house and quick tests, within a minute
 	go tool -modfile=internal/tools/go.mod staticcheck ./...
 	go test $(QUICK)
 
-race: postgres ## run every test under the race detector
+race: postgres browser ## run every test under the race detector
 	go test -race $(strip $(TESTFLAGS)) ./...
 
 crash: postgres ## kill the running service KILLS (200) times on each database, and prove that nothing is lost
@@ -66,9 +66,13 @@ bench: ## run every benchmark for BENCHTIME (1s)
 backlog: postgres ## what the dispatcher costs while a million deliveries wait, on each database
 	go test -run '^$$' -bench AMillionWaiting -benchtime 20x ./internal/store
 
-golden: postgres ## write the golden files anew; read the difference before you keep it
+golden: postgres browser ## write the golden files anew; read the difference before you keep it
 	TIDINGS_TEST_GOLDEN=write go test -count=1 ./...
 
 # Tests start a PostgreSQL of their own, or use the one that TIDINGS_TEST_POSTGRES names.
 postgres:
 	@.ci/postgres
+
+# Tests look at the pages with Chromium, or what TIDINGS_TEST_BROWSER names.
+browser:
+	@.ci/browser

@@ -68,10 +68,11 @@ func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
 		view.OtherZone = v.user.Timezone
 	}
 	choosable := v.choosable()
-	for name, boxes := range f.kinds {
-		c, known := v.catalogue.Categories[name]
-		if _, known = choosable[name]; !known {
-			continue
+	stored := v.form().kinds // of those that the form left out, since they cannot be changed here
+	for name := range choosable {
+		c, boxes := v.catalogue.Categories[name], f.kinds[name]
+		if boxes == nil {
+			boxes = stored[name]
 		}
 		k := kindView{Name: name, boxesView: v.boxes(kindPrefix+name, boxes), ToConfirm: v.wants.Consents[name].State == preferences.ConsentAsked}
 		k.Title, k.Description = v.describe(&c)

@@ -31,6 +31,8 @@ var rooms = []room{
 		"a vendor's SDK is known by its folder alone"},
 	{[]string{"github.com/wneessen/go-mail"}, []string{"channels/email/smtp"}, nil,
 		"a vendor's SDK is known by its folder alone"},
+	{[]string{"github.com/chromedp"}, nil, []string{"internal/browser"},
+		"a browser is for tests; the binary has no use for one"},
 	{[]string{"github.com/spf13/cobra"}, []string{"cmd/tidings"}, nil,
 		"the command line is a skin"},
 	{[]string{"github.com/prometheus/client_golang"}, []string{"internal/observe"}, []string{"api", "workers", "internal/intake", "internal/app"},

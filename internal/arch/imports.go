@@ -74,6 +74,8 @@ var layers = []layer{
 		"commands parse and call"},
 	{[]string{"internal/testkit", "internal/store/storetest", "internal/faults", "internal/faults/*"}, []string{"", "*", "*/*", "*/*/*"}, false,
 		"what tests share may know what it tests"},
+	{[]string{"internal/browser"}, nil, true,
+		"it has tests alone, which look at the service from outside"},
 	{[]string{"internal/golden"}, nil, true,
 		"every package's tests may compare with a file"},
 	{[]string{"internal/arch"}, nil, true,
@@ -145,7 +147,7 @@ func standardLibrary(imported string) bool {
 }
 
 // forTests lists what only tests may import, besides the packages of the same kind.
-var forTests = []string{"internal/testkit", "internal/golden", "internal/store/storetest", "internal/faults", "internal/faults/*", "internal/arch", "channels/channeltest"}
+var forTests = []string{"internal/testkit", "internal/golden", "internal/store/storetest", "internal/faults", "internal/faults/*", "internal/arch", "internal/browser", "channels/channeltest"}
 
 func productsLeaveTestsAlone(t *Tree) []Violation {
 	var found []Violation
