@@ -125,3 +125,8 @@ func Faults() []Outcome {
 	return []Outcome{RecipientDead, RecipientOptout, RecipientSuspect, RecipientTemp, Throttled, Transient, ConfigFault,
 		QuotaSpent, ContentRejected, PolicyBlocked, OutcomeExpired, NotSent, OutcomeUnknown}
 }
+
+// OptedOut reports whether the user asked not to be told.
+func (r Reason) OptedOut() bool {
+	return r == ReasonOptedOutAll || r == ReasonOptedOutChannel || r == ReasonOptedOutCategory
+}

@@ -60,6 +60,7 @@ type Provider struct {
 	Channel   tidings.Channel
 	PerSecond float64                // calls that it may get; 0: no limit
 	Receipts  channels.ReceiptReader // nil: it does not call back
+	Inbound   channels.InboundReader // nil: it does not pass on what people write back
 	Tokens    bool                   // addresses name it
 }
 
@@ -70,7 +71,7 @@ func New(s Settings) http.Handler {
 	}
 	v := &service{Settings: s, keys: newKeyring(s.Store.Keys), mux: http.NewServeMux()}
 	v.pages = pages.New(pages.Settings{Store: s.Store, Links: s.Links, Catalogue: s.Catalogue})
-	v.hooks = &hooks.Receiver{Apply: s.Store.ApplyReceipts, PublicURL: s.PublicURL, Metrics: s.Metrics, Now: s.Now}
+	v.hooks = &hooks.Receiver{Apply: s.Store.ApplyReceipts, Stop: s.Store.Stop, Restart: s.Store.Restart, PublicURL: s.PublicURL, Metrics: s.Metrics, Now: s.Now}
 	routes := v.routes()
 	v.document = document(routes, s.Version)
 	for pattern, at := range resources(routes) {

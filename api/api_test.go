@@ -117,7 +117,7 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 			"apns":   {Name: "apns", Type: "apns", Channel: tidings.Push, Tokens: true},
 			"fcm":    {Name: "fcm", Type: "fcm", Channel: tidings.Push, Tokens: true},
 			"smtp":   {Name: "smtp", Type: "smtp", Channel: tidings.Email},
-			"twilio": {Name: "twilio", Type: "twilio", Channel: tidings.SMS, Receipts: forger{make(chan string, 100)}},
+			"twilio": {Name: "twilio", Type: "twilio", Channel: tidings.SMS, Receipts: forger{make(chan string, 100)}, Inbound: writer{}},
 		},
 		RebuildLane: ln.Rebuild,
 		Draining:    b.draining.Load, Ready: b.ready, Full: b.noRoom, PublicURL: publicURL, Version: "test", Metrics: b.metrics,

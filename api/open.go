@@ -48,6 +48,23 @@ func (s *service) receiveHook(c *call) (*answer, error) {
 	return noContent(), nil
 }
 
+func (s *service) receiveInbound(c *call) (*answer, error) {
+	p, known := s.Providers[c.PathValue("provider")]
+	if !known || p.Inbound == nil {
+		return nil, problem.New(problem.NotFound, "no provider of this name passes on messages here")
+	}
+	body, tooLarge := c.whole(maxBody)
+	if tooLarge != nil {
+		return nil, tooLarge
+	}
+	word, people, err := s.hooks.ReceiveInbound(c.Request, p.Channel, p.Inbound, body)
+	if err != nil {
+		return nil, err
+	}
+	c.notes = append(c.notes, slog.String("provider", p.Name), slog.String("word", string(word)), slog.Int("people", people))
+	return noContent(), nil
+}
+
 func (s *service) metrics(c *call) (*answer, error) {
 	page := &page{header: http.Header{}}
 	s.Metrics.Handler().ServeHTTP(page, c.Request)

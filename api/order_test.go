@@ -119,7 +119,7 @@ func TestABodyOverItsBoundIsRefusedHoweverItComes(t *testing.T) {
 func TestPathsAreFoundExactlyAsTheyAreListed(t *testing.T) {
 	b := newBench(t)
 	for _, path := range []string{"/v1/events/", "/v1//events", "/v1/./events", "/v1/users/../events", "/", "/V1/events", "/v1",
-		"/v1/users/u/inbox", "/v1/inbox/stream", "/v1/broadcasts", "/v1/dead-letters/", "/v1/catalog/preview", "/v1/keys", "/hooks", "/hooks/twilio/inbound", "/console/"} {
+		"/v1/users/u/inbox", "/v1/inbox/stream", "/v1/broadcasts", "/v1/dead-letters/", "/v1/catalog/preview", "/v1/keys", "/hooks", "/hooks/twilio/outbound", "/console/"} {
 		for _, method := range []string{"GET", "POST"} {
 			b.call(method, path, "").want(404, "not_found")
 		}

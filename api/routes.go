@@ -248,6 +248,14 @@ func (s *service) openRoutes() []route {
 			serve:  s.receiveHook,
 		},
 		{
+			method: http.MethodPost, pattern: "/hooks/{provider}/inbound", summary: "Pass on what somebody wrote back",
+			about: "For SMS providers: verified by their signature, under the configured name. A text that is nothing but STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, " +
+				"OPT OUT, STOPP or ARRET stops every message to the number; START, UNSTOP or YES takes that back. Both go into the consent ledger. All else is not kept.",
+			gives:  []reply{{status: http.StatusNoContent, about: "Taken; there is nothing to answer."}},
+			errors: []problem.Code{problem.Forbidden, problem.NotFound, problem.TooLarge, problem.InvalidInput, problem.NotReady},
+			serve:  s.receiveInbound,
+		},
+		{
 			method: http.MethodGet, pattern: "/openapi.json", summary: "Show this document",
 			gives: []reply{{status: http.StatusOK, about: "OpenAPI 3.1.", media: mediaJSON}},
 			serve: s.openapi,

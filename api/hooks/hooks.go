@@ -7,21 +7,23 @@ package hooks
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"tidings"
-	"tidings/api/problem"
 	"tidings/channels"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 )
 
 // A Receiver takes callbacks of all providers.
 type Receiver struct {
-	Apply     func(ctx context.Context, receipts []tidings.Receipt) (store.Applied, error)
+	Apply func(ctx context.Context, receipts []tidings.Receipt) (store.Applied, error)
+	// Stop and Restart take the words of a person who wrote back, and give of how many users the number is.
+	Stop, Restart func(ctx context.Context, channel tidings.Channel, number string, by preferences.Origin, now time.Time) (people int, err error)
+
 	PublicURL string // where providers reach this service
 	Metrics   *observe.Metrics
 	Now       func() time.Time
@@ -35,14 +37,10 @@ type Count struct{ Receipts, Strays int }
 // be stored now shall be repeated.
 func (v *Receiver) Receive(r *http.Request, provider, channel string, reader channels.ReceiptReader, body []byte) (Count, error) {
 	receipts, err := reader.ReadReceipts(r, strings.TrimRight(v.PublicURL, "/")+r.URL.RequestURI(), body)
-	switch {
-	case errors.Is(err, channels.ErrForged):
-		return Count{}, problem.New(problem.Forbidden, "the callback is not signed by the provider")
-	case err != nil:
-		p := problem.New(problem.InvalidInput, "the callback is authentic and cannot be read")
-		p.Errors = []problem.At{{Pointer: "", Detail: p.Detail}}
-		return Count{}, p
-	case len(receipts) == 0:
+	if err != nil {
+		return Count{}, unreadable(err)
+	}
+	if len(receipts) == 0 {
 		return Count{}, nil
 	}
 	now := v.Now().UTC()

@@ -32,7 +32,9 @@ func (w *telling) clause(d tidings.Decision) string {
 	var mine []stand
 	for i := range t.Deliveries {
 		if t.Deliveries[i].Channel == d.Channel {
-			mine = append(mine, w.stand(&t.Deliveries[i]))
+			s := w.stand(&t.Deliveries[i])
+			s.refused = refusedAt(t, s.reason, d.Channel, t.Deliveries[i].FinishedAt)
+			mine = append(mine, s)
 		}
 	}
 	subject := noun(d.Channel)
@@ -51,7 +53,7 @@ func (w *telling) clause(d tidings.Decision) string {
 	case d.Action == tidings.ActionHold:
 		return fmt.Sprintf("%s is held until %s: %s", subject, at(d.Until, now), because(d.Reason, d.Channel, t.Notification.Category))
 	case d.Reason != "":
-		return subject + " was not sent: " + because(d.Reason, d.Channel, t.Notification.Category)
+		return subject + " was not sent: " + because(d.Reason, d.Channel, t.Notification.Category) + since(refusedAt(t, d.Reason, d.Channel, d.At), now)
 	case !t.Notification.CancelledAt.IsZero():
 		return subject + " was called off"
 	}
@@ -70,14 +72,15 @@ func replaced(t *store.Trail) string {
 
 // A stand is where one delivery stands.
 type stand struct {
-	status tidings.Status
-	final  bool
-	reason tidings.Reason
-	due    time.Time // of the next try, or the end of waiting
-	since  time.Time // when it was reached
-	wait   string    // what it waits for, as predicate says it; empty: it does not
-	kept   bool      // the provider knows only an older registration of the address
-	maybe  bool      // an attempt was left without a clear answer, so it may have arrived
+	status  tidings.Status
+	final   bool
+	reason  tidings.Reason
+	due     time.Time // of the next try, or the end of waiting
+	since   time.Time // when it was reached
+	refused time.Time // when the user opted out, if that is the reason
+	wait    string    // what it waits for, as predicate says it; empty: it does not
+	kept    bool      // the provider knows only an older registration of the address
+	maybe   bool      // an attempt was left without a clear answer, so it may have arrived
 }
 
 func (w *telling) stand(d *store.TrailDelivery) stand {
@@ -203,7 +206,7 @@ func hope(s stand) int {
 func predicate(c tidings.Channel, category string, s stand, now time.Time) string {
 	why := ""
 	if s.reason != "" && (s.final || lives(s.reason)) {
-		why = ": " + because(s.reason, c, category)
+		why = ": " + because(s.reason, c, category) + since(s.refused, now)
 	}
 	if text := doubtful(s); text != "" {
 		return text

@@ -21,6 +21,7 @@ func (s *Simulator) control() http.Handler {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc("POST /receipts", s.postReceipt)
+	mux.HandleFunc("POST /inbound", s.postInbound)
 	return mux
 }
 

@@ -89,20 +89,24 @@ func (t *twilio) report(ctx context.Context, r Report) error {
 	return err
 }
 
-// post calls back, signed with the token over the URL that the message named, also where the
-// call goes to another host, and gives the status of the answer.
+// post reports a status; see postForm.
 func (t *twilio) post(ctx context.Context, m twilioMessage, status, token string) (answered int, err error) {
-	target, err := t.reach(m.callback)
+	return t.postForm(ctx, m.callback, m.form(status), token)
+}
+
+// postForm calls back, signed with the token over the URL that the service named, also where the
+// call goes to another host, and gives the status of the answer.
+func (t *twilio) postForm(ctx context.Context, callback string, form url.Values, token string) (answered int, err error) {
+	target, err := t.reach(callback)
 	if err != nil {
 		return 0, err
 	}
-	form := m.form(status)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form.Encode()))
 	if err != nil {
 		return 0, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("X-Twilio-Signature", twilioSignature(token, m.callback, form))
+	r.Header.Set("X-Twilio-Signature", twilioSignature(token, callback, form))
 	answer, err := t.desk.sim.client.Do(r)
 	if err != nil {
 		return 0, err

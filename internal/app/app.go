@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tidings"
 	"tidings/api"
 	"tidings/channels"
 	"tidings/internal/admission"
@@ -96,13 +97,17 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	if err != nil {
 		return nil, err
 	}
-	a.Store, err = store.Open(ctx, store.Settings{URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: s.Log, Connector: s.Connector})
+	var books *catalogues // of which the log asks nothing before there are any
+	a.Store, err = store.Open(ctx, store.Settings{
+		URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: s.Log, Connector: s.Connector,
+		Category: func(name string) (tidings.Category, bool) { return books.category(name) },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	a.push("store", func(context.Context) error { return a.Store.Close() })
 
-	books, err := openCatalogues(ctx, a.Store, cfg, s.Log)
+	books, err = openCatalogues(ctx, a.Store, cfg, s.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tidings"
 	"tidings/deploy"
 	"tidings/internal/config"
 	"tidings/internal/store"
@@ -62,6 +63,13 @@ func (c *catalogues) publishAtStart(ctx context.Context, dir string) error {
 	}
 	_, err = c.publishBy(ctx, files, c.store.PublishCatalogOnce)
 	return err
+}
+
+// category finds a category of the current version.
+func (c *catalogues) category(name string) (tidings.Category, bool) {
+	now, _ := c.current()
+	found, known := now.Categories[name]
+	return found, known
 }
 
 // publish checks files and stores them as a new version unless they are the newest; its error is

@@ -108,7 +108,8 @@ func apiProviders(providers []workers.Provider) map[string]api.Provider {
 	m := map[string]api.Provider{}
 	for _, p := range providers {
 		reader, _ := p.Provider.(channels.ReceiptReader)
-		m[p.Name] = api.Provider{Name: p.Name, Type: p.Type, Channel: p.Channel, PerSecond: p.PerSecond, Receipts: reader, Tokens: p.Traits.TokenAddresses}
+		inbound, _ := p.Provider.(channels.InboundReader)
+		m[p.Name] = api.Provider{Name: p.Name, Type: p.Type, Channel: p.Channel, PerSecond: p.PerSecond, Receipts: reader, Inbound: inbound, Tokens: p.Traits.TokenAddresses}
 	}
 	return m
 }

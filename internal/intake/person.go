@@ -67,7 +67,8 @@ func (p *person) move(channel tidings.Channel, old, value string, now time.Time)
 		return
 	}
 	p.facts.Addresses = slices.Clone(p.facts.Addresses)
-	if a := p.find(channel, old); a != nil && a.Status != tidings.AddressRetired {
+	same := tidings.Canonical(channel, old) == tidings.Canonical(channel, value)
+	if a := p.find(channel, old); a != nil && !same && a.Status != tidings.AddressRetired {
 		a.Status, a.RetiredAt = tidings.AddressRetired, now
 		p.gone = append(slices.Clip(p.gone), a.ID)
 		p.fresh = slices.DeleteFunc(slices.Clone(p.fresh), func(f tidings.Address) bool { return f.ID == a.ID })
@@ -80,7 +81,7 @@ func (p *person) move(channel tidings.Channel, old, value string, now time.Time)
 		p.facts.Addresses = append(p.facts.Addresses, tidings.Address{ID: tidings.NewAddressID(now), UserID: p.facts.User.ID, Channel: channel, Value: value})
 		a = &p.facts.Addresses[len(p.facts.Addresses)-1]
 	}
-	a.Status, a.Reason, a.RegisteredAt, a.RetiredAt = tidings.AddressActive, "", now, time.Time{}
+	a.Value, a.Status, a.Reason, a.RegisteredAt, a.RetiredAt = value, tidings.AddressActive, "", now, time.Time{}
 	a.Strikes, a.StruckAt = 0, time.Time{}
 	p.gone = slices.DeleteFunc(slices.Clone(p.gone), func(id tidings.AddressID) bool { return id == a.ID })
 	p.fresh = append(slices.Clip(p.fresh), *a)
@@ -88,7 +89,7 @@ func (p *person) move(channel tidings.Channel, old, value string, now time.Time)
 
 func (p *person) find(channel tidings.Channel, value string) *tidings.Address {
 	for i := range p.facts.Addresses {
-		if a := &p.facts.Addresses[i]; a.Channel == channel && a.Value == value {
+		if a := &p.facts.Addresses[i]; a.Channel == channel && tidings.Canonical(channel, a.Value) == tidings.Canonical(channel, value) {
 			return a
 		}
 	}

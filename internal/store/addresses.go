@@ -38,7 +38,8 @@ func (t *tx) addresses(user string) ([]tidings.Address, error) {
 	return list, err
 }
 
-// RegisterAddress adds an address to its user (making an unknown user), or refreshes it; a push token held by
+// RegisterAddress adds an address to its user (making an unknown user), or refreshes it, in its new
+// spelling; a push token held by
 // another user moves: there it stays as a retired address with the reason address_moved.
 // created is false when the user had it already.
 func (s *Store) RegisterAddress(ctx context.Context, a tidings.Address, now time.Time) (out tidings.Address, created bool, err error) {
@@ -50,7 +51,7 @@ func (s *Store) RegisterAddress(ctx context.Context, a tidings.Address, now time
 		if created, err = s.register(t, a, now); err != nil {
 			return err
 		}
-		_, err = t.one("address_of_value", []any{a.UserID, a.Channel, a.Provider, a.Value}, addressFields(&out)...)
+		_, err = t.one("address_of_value", []any{a.UserID, a.Channel, a.Provider, s.seal.hash(a.Channel, a.Value)}, addressFields(&out)...)
 		return err
 	})
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Store) register(t *tx, a tidings.Address, now time.Time) (created bool,
 	if err != nil || n == 1 {
 		return n == 1, err
 	}
-	_, err = t.exec("address_refresh", a.UserID, a.Channel, a.Provider, a.Value, now.UnixMicro())
+	_, err = t.exec("address_refresh", a.UserID, a.Channel, a.Provider, hash, now.UnixMicro(), a.Value)
 	return false, err
 }
 
@@ -137,7 +138,7 @@ func (t *tx) retire(a tidings.Address, now time.Time) error {
 
 func (t *tx) forgetContact(u tidings.User, a tidings.Address, now time.Time) error {
 	switch {
-	case a.Channel == tidings.Email && a.Value == u.Email:
+	case a.Channel == tidings.Email && tidings.Canonical(a.Channel, a.Value) == tidings.Canonical(a.Channel, u.Email):
 		u.Email = ""
 	case a.Channel == tidings.SMS && a.Value == u.Phone:
 		u.Phone = ""

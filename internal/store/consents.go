@@ -94,10 +94,24 @@ func (t *tx) amend(user string, now time.Time, change func(p *preferences.Prefer
 	return t.putPreferences(user, p, now)
 }
 
-func (t *tx) addConsents(user string, lines []preferences.Entry) error {
+// A line is an entry of the ledger of a user.
+type line struct {
+	user string
+	preferences.Entry
+}
+
+func (t *tx) addConsents(user string, entries []preferences.Entry) error {
+	lines := make([]line, len(entries))
+	for i, e := range entries {
+		lines[i] = line{user, e}
+	}
+	return t.addLines(lines)
+}
+
+func (t *tx) addLines(lines []line) error {
 	return t.each("consent_add", len(lines), func(i int) []any {
 		e := &lines[i]
-		return []any{e.ID[:], user, e.Category, string(e.Channel), string(e.Action), e.Wording, e.Version, string(e.Source), e.App, e.At.UnixMicro()}
+		return []any{e.ID[:], e.user, e.Category, string(e.Channel), string(e.Action), e.Wording, e.Version, string(e.Source), e.App, e.At.UnixMicro()}
 	}, nil)
 }
 

@@ -19,6 +19,7 @@ const (
 type effect struct {
 	AddressEffect
 	address  tidings.AddressID
+	channel  tidings.Channel
 	delivery tidings.DeliveryID
 	reason   tidings.Reason // why it is taken out of use
 	source   string         // the provider that said so
@@ -27,7 +28,7 @@ type effect struct {
 }
 
 // apply does all effects, each kind in the order of the addresses.
-func (t *tx) apply(effects []effect) error {
+func (t *tx) apply(effects []effect, category func(name string) (tidings.Category, bool)) error {
 	kinds := map[EffectKind][]effect{}
 	for _, e := range effects {
 		if e.Kind != EffectNone && !e.address.IsZero() {
@@ -42,7 +43,7 @@ func (t *tx) apply(effects []effect) error {
 		func() error { return t.retireDead(kinds[EffectRetire]) },
 		func() error { return t.strike(kinds[EffectStrike], tidings.AddressQuarantined) },
 		func() error { return t.strike(kinds[EffectStrikeOut], tidings.AddressRetired) },
-		func() error { return t.suppress(kinds[EffectSuppress]) },
+		func() error { return t.suppress(kinds[EffectSuppress], category) },
 		func() error { return t.tellRetired(effects) },
 	}
 	for _, step := range steps {
@@ -88,13 +89,6 @@ func (t *tx) strike(list []effect, to tidings.AddressStatus) error {
 		*list[i].retired = tidings.AddressStatus(status) == tidings.AddressRetired
 		return nil
 	})
-}
-
-func (t *tx) suppress(list []effect) error {
-	return t.each("address_suppress", len(list), func(i int) []any {
-		e := list[i]
-		return []any{e.address[:], string(e.reason), e.source, e.at.UnixMicro()}
-	}, nil)
 }
 
 // tellRetired writes into the timeline which deliveries cost an address.

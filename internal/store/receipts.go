@@ -12,7 +12,7 @@ import (
 // stray. Engagement sets its instant only. The same news of the same attempt again changes nothing.
 func (s *Store) ApplyReceipts(ctx context.Context, receipts []tidings.Receipt) (applied Applied, err error) {
 	err = s.write(ctx, Normal, func(t *tx) error {
-		a := applying{tx: t, list: slices.Clone(receipts)}
+		a := applying{tx: t, category: s.category, list: slices.Clone(receipts)}
 		err := a.run()
 		applied = Applied{Strays: len(a.strays), Ends: a.ends}
 		return err
@@ -32,6 +32,8 @@ type Applied struct {
 // applying is one run of the transaction that applies receipts.
 type applying struct {
 	*tx
+	category func(name string) (tidings.Category, bool)
+
 	list   []tidings.Receipt
 	strays []tidings.Receipt
 	ends   []tidings.Status
@@ -241,13 +243,13 @@ func (a *applying) effects() error {
 		row := a.rows[r.Delivery]
 		effects = append(effects, effectOf(r, row.lane.Channel(), row.address))
 	}
-	return a.apply(effects)
+	return a.apply(effects, a.category)
 }
 
 // effectOf is what a receipt of a delivery does to its address.
 func effectOf(r tidings.Receipt, c tidings.Channel, address tidings.AddressID) effect {
 	kind, reason := receiptEffect(r, c)
-	return effect{AddressEffect: AddressEffect{Kind: kind, DeadSince: r.At}, address: address,
+	return effect{AddressEffect: AddressEffect{Kind: kind, DeadSince: r.At}, address: address, channel: c,
 		delivery: r.Delivery, reason: reason, source: r.Provider, at: r.ReceivedAt, retired: new(bool)}
 }
 

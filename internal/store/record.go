@@ -18,7 +18,7 @@ func (s *Store) Record(ctx context.Context, c Class, group []Result) ([]Recorded
 	err := s.write(ctx, c, func(t *tx) error {
 		out = make([]Recorded, len(group))
 		for _, round := range rounds(group) {
-			r := recording{tx: t, group: group, places: round, out: out}
+			r := recording{tx: t, category: s.category, group: group, places: round, out: out}
 			if err := r.run(); err != nil {
 				return err
 			}
@@ -60,6 +60,8 @@ func rounds(group []Result) [][]int {
 // recording is one run of the transaction that records results of different deliveries.
 type recording struct {
 	*tx
+	category func(name string) (tidings.Category, bool)
+
 	group  []Result
 	places []int // of the results, in key order
 	out    []Recorded
@@ -97,10 +99,10 @@ func (r *recording) effects() error {
 	effects := make([]effect, len(r.places))
 	for k := range effects {
 		p := r.result(k)
-		effects[k] = effect{AddressEffect: p.Effect, address: p.Address, delivery: p.Attempt.Delivery, reason: effectReason(p.Effect.Kind),
+		effects[k] = effect{AddressEffect: p.Effect, address: p.Address, channel: p.Lane.Channel(), delivery: p.Attempt.Delivery, reason: effectReason(p.Effect.Kind),
 			source: p.Attempt.Provider, at: p.Attempt.EndedAt, retired: &r.out[r.places[k]].Retired}
 	}
-	return r.apply(effects)
+	return r.apply(effects, r.category)
 }
 
 func effectReason(k EffectKind) tidings.Reason {
@@ -286,7 +288,7 @@ func (r *recording) strayEffects() error {
 		p := r.result(s.place)
 		effects[i] = effectOf(s.Receipt, p.Lane.Channel(), p.Address)
 	}
-	return r.apply(effects)
+	return r.apply(effects, r.category)
 }
 
 func settleArgs(id tidings.DeliveryID, s standing) []any {

@@ -73,20 +73,11 @@ func (s *seal) open(id tidings.NotificationID, text string) ([]byte, error) {
 	return data, nil
 }
 
-// hash is the keyed hash of an address value, by which suppressions know it after it is erased.
+// hash is the keyed hash of an address value in whatever spelling, by which suppressions know it after it is erased.
 func (s *seal) hash(c tidings.Channel, value string) []byte {
 	h := hmac.New(sha256.New, s.hashKey)
 	h.Write([]byte(c))
 	h.Write([]byte{0})
-	h.Write([]byte(normal(c, value)))
+	h.Write([]byte(tidings.Canonical(c, value)))
 	return h.Sum(nil)
-}
-
-// normal is the form in which two spellings of one address are equal: the domain of an e-mail
-// address has no case, and in practice neither has what stands before it.
-func normal(c tidings.Channel, value string) string {
-	if c == tidings.Email {
-		return strings.ToLower(strings.TrimSpace(value))
-	}
-	return value
 }

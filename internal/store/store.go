@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"tidings"
 )
 
 // The errors that callers tell apart.
@@ -36,10 +38,13 @@ const (
 
 // Settings say where the log is.
 type Settings struct {
-	URL       string // postgres://…; empty: SQLite in Dir
-	Dir       string
-	Secret    [32]byte // seals sensitive data and keys the hashes of address values
-	Log       *slog.Logger
+	URL    string // postgres://…; empty: SQLite in Dir
+	Dir    string
+	Secret [32]byte // seals sensitive data and keys the hashes of address values
+	Log    *slog.Logger
+	// Category finds a category of the catalogue, of which the log must know how far its opt-out
+	// reaches when somebody complains; nil, or not found: the category.
+	Category  func(name string) (tidings.Category, bool)
 	Connector Wrap // nil: nothing stands between the log and its database
 }
 
@@ -53,7 +58,8 @@ type Store struct {
 	seal   *seal
 	log    *slog.Logger
 
-	counted counted
+	category func(name string) (tidings.Category, bool)
+	counted  counted
 }
 
 // An engine is a database that runs transactions: sqlite or postgres.
@@ -78,6 +84,9 @@ func Open(ctx context.Context, s Settings) (*Store, error) {
 	st := &Store{seal: seal, log: s.Log}
 	if st.log == nil {
 		st.log = slog.New(slog.DiscardHandler)
+	}
+	if st.category = s.Category; st.category == nil {
+		st.category = func(string) (tidings.Category, bool) { return tidings.Category{}, false }
 	}
 	if s.Connector == nil {
 		s.Connector = func(c driver.Connector) driver.Connector { return c }

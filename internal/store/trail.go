@@ -7,9 +7,10 @@ import (
 	"slices"
 
 	"tidings"
+	"tidings/preferences"
 )
 
-// Trail is all that is known of a notification, in nine queries on one snapshot; ErrNotFound as in Cancel.
+// Trail is all that is known of a notification, in ten queries on one snapshot; ErrNotFound as in Cancel.
 func (s *Store) Trail(ctx context.Context, app string, id tidings.NotificationID) (*Trail, error) {
 	var trail *Trail
 	err := s.read(ctx, func(t *tx) (err error) {
@@ -36,7 +37,7 @@ func (s *Store) trail(t *tx, app string, id tidings.NotificationID) (*Trail, err
 		return nil, err
 	}
 	for _, part := range []func(*tx, tidings.NotificationID) error{
-		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline, trail.pauses,
+		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline, trail.pauses, trail.optOuts,
 	} {
 		if err := part(t, id); err != nil {
 			return nil, err
@@ -106,6 +107,27 @@ func (l *Trail) timeline(t *tx, id tidings.NotificationID) error {
 		l.Timeline = append(l.Timeline, m)
 		return err
 	})
+}
+
+// maxOptOuts is how many opt-outs of the user are looked through for the one that stopped something.
+const maxOptOuts = 200
+
+// optOuts reads what the user switched off, when that stopped something of the notification.
+func (l *Trail) optOuts(t *tx, _ tidings.NotificationID) error {
+	if !l.refused() {
+		return nil
+	}
+	return t.query("opt_outs_of_user", []any{l.Notification.UserID, int64(maxOptOuts)}, func(r row) error {
+		var e preferences.Entry
+		err := r.Scan(&e.Category, &e.Channel, &e.Action, &e.Source, instant{&e.At})
+		l.OptOuts = append(l.OptOuts, e)
+		return err
+	})
+}
+
+func (l *Trail) refused() bool {
+	return slices.ContainsFunc(l.Notification.Decisions, func(d tidings.Decision) bool { return d.Reason.OptedOut() }) ||
+		slices.ContainsFunc(l.Deliveries, func(d TrailDelivery) bool { return d.Reason.OptedOut() })
 }
 
 // delivery finds a delivery of the trail: they stand in the order of their ordinals, without gaps.

@@ -193,6 +193,7 @@ type Trail struct {
 	Pauses       []Pause                  // that lasted since it was accepted, of all providers and lanes
 	Rates        map[tidings.Lane]float64 // deliveries a second that operators set for lanes; 0: none
 	WorkedAt     time.Time                // when a process that works the lanes was seen last; zero: none runs
+	OptOuts      []preferences.Entry      // what the user switched off, newest first; read when that stopped something
 }
 
 // TrailDelivery is a delivery with its attempts and receipts.

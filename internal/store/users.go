@@ -55,9 +55,9 @@ func (s *Store) follow(t *tx, user string, c tidings.Channel, old, value string,
 	if old == value {
 		return nil
 	}
-	if old != "" {
+	if old != "" && tidings.Canonical(c, old) != tidings.Canonical(c, value) {
 		var a tidings.Address
-		found, err := t.one("address_of_value", []any{user, c, "", old}, addressFields(&a)...)
+		found, err := t.one("address_of_value", []any{user, c, "", s.seal.hash(c, old)}, addressFields(&a)...)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ RETURNING 1;
 -- name: address_add
 INSERT INTO addresses (id, user_id, channel, provider, value, hash, status, reason, strikes, registered_at)
 VALUES ($1, $2, $3, $4, $5, $6, 'active', '', 0, $7)
-ON CONFLICT (user_id, channel, provider, value) DO UPDATE SET status = 'active', reason = '', strikes = 0,
+ON CONFLICT (user_id, channel, provider, hash) DO UPDATE SET value = excluded.value, status = 'active', reason = '', strikes = 0,
   struck_at = NULL, registered_at = excluded.registered_at, retired_at = NULL
 RETURNING id;
 

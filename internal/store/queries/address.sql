@@ -24,4 +24,5 @@ RETURNING status;
 INSERT INTO suppressions (channel, hash, reason, source, at)
 SELECT a.channel, a.hash, $2, $3, $4 FROM addresses a WHERE a.id = $1
 ON CONFLICT (channel, hash) DO UPDATE SET reason = excluded.reason, source = excluded.source, at = excluded.at
-WHERE suppressions.reason = 'suppressed_complaint' AND excluded.reason <> 'suppressed_complaint';
+WHERE suppressions.reason = 'suppressed_complaint' AND excluded.reason <> 'suppressed_complaint'
+RETURNING channel, hash;

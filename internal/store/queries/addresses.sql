@@ -14,15 +14,15 @@ RETURNING id, user_id;
 -- name: address_register
 INSERT INTO addresses (id, user_id, channel, provider, value, hash, status, reason, strikes, registered_at)
 VALUES ($1, $2, $3, $4, $5, $6, 'active', '', 0, $7)
-ON CONFLICT (user_id, channel, provider, value) DO NOTHING;
+ON CONFLICT (user_id, channel, provider, hash) DO NOTHING;
 
 -- name: address_refresh
-UPDATE addresses SET status = 'active', reason = '', strikes = 0, struck_at = NULL, registered_at = $5, retired_at = NULL
-WHERE user_id = $1 AND channel = $2 AND provider = $3 AND value = $4;
+UPDATE addresses SET value = $6, status = 'active', reason = '', strikes = 0, struck_at = NULL, registered_at = $5, retired_at = NULL
+WHERE user_id = $1 AND channel = $2 AND provider = $3 AND hash = $4;
 
 -- name: address_of_value
 SELECT id, user_id, channel, provider, value, status, reason, strikes, struck_at, registered_at, last_ok_at, retired_at
-FROM addresses WHERE user_id = $1 AND channel = $2 AND provider = $3 AND value = $4;
+FROM addresses WHERE user_id = $1 AND channel = $2 AND provider = $3 AND hash = $4;
 
 -- name: address_of_user
 SELECT id, user_id, channel, provider, value, status, reason, strikes, struck_at, registered_at, last_ok_at, retired_at
