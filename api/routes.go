@@ -229,7 +229,7 @@ func (s *service) operatorRoutes() []route {
 			method: http.MethodGet, pattern: "/v1/statistics", scope: scopeOperate, summary: "Count deliveries by day",
 			about: "Of all apps, by the day on which their notifications were accepted, channel, provider of the last attempt, category and status. Test keys' are not counted. " +
 				"The sums outlive the detail, which is deleted after the retention; what is still there is counted as it stands. Days without deliveries are absent. " +
-				"When the days that are asked for hold too much detail to be counted in ten seconds, the answer is 503 not_ready: ask for fewer days.",
+				"When the days that are asked for hold too much detail to be counted in thirty seconds, the answer is 503 not_ready: ask for fewer days.",
 			query:  statisticsParameters,
 			gives:  []reply{{status: http.StatusOK, about: "The sums, oldest day first.", body: wire.Statistics{}}},
 			errors: []problem.Code{problem.NotReady},

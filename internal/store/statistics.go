@@ -18,7 +18,7 @@ const (
 	// detailPart is how many notifications one statement sums up.
 	detailPart = 20_000
 	// detailTime is how long the detail is summed up before the answer is given up.
-	detailTime = 10 * time.Second
+	detailTime = 30 * time.Second
 )
 
 // A StatisticsFilter selects the deliveries of whole days. Empty fields select everything.

@@ -34,6 +34,17 @@ func (b Backlog) Put(t testing.TB, settings store.Settings) {
 	beside(t, settings, b.statements(id, settings.URL != "")...)
 }
 
+// PutSent writes what is no backlog any more: each delivery was sent at the first attempt.
+func (b Backlog) PutSent(t testing.TB, settings store.Settings) {
+	t.Helper()
+	b.Put(t, settings)
+	at := b.Due.UnixMicro()
+	beside(t, settings,
+		fmt.Sprintf("UPDATE deliveries SET status = 'sent', due_at = NULL, claim_no = 1, tries = 1, finished_at = %d", at),
+		fmt.Sprintf(`INSERT INTO attempts (ntf, n, claim_no, late, provider, started_at, ended_at, outcome, http_status, code, text, ref)
+			SELECT ntf, n, 1, 0, 'apns', %d, %d, 'ok', 200, '', '', '' FROM deliveries`, at, at))
+}
+
 // statements fill the tables. Ids are time-ordered as all are: the instant, what is the app's
 // own, a number, and room for the ordinals of deliveries.
 func (b Backlog) statements(id string, postgres bool) []string {
