@@ -49,6 +49,13 @@ const (
   "rate_per_second": 20,
   "dry_run": true
 }`
+	replayExample = `{
+  "since": "2026-12-01T08:00:00Z",
+  "files": {
+    "catalog.yaml": "default_locale: en\ncategories: {orders: {kind: transactional}}\nevents: {order.shipped: {category: orders, channels: [sms]}}\n",
+    "templates/order.shipped/sms.en.txt": "Your order {{ .data.order }} is on its way."
+  }
+}`
 	catalogExample = `{
   "files": {
     "catalog.yaml": "default_locale: en\ncategories: {orders: {kind: transactional}}\nevents: {order.shipped: {category: orders, channels: [sms]}}\n",

@@ -23,6 +23,14 @@ func (s *service) explainRoutes() []route {
 			errors: []problem.Code{problem.NotFound, problem.UnknownEventType},
 			serve:  s.explain,
 		},
+		{
+			method: http.MethodPost, pattern: "/v1/catalog/replay", scope: scopeAdmin, summary: "Ask what another catalogue would decide otherwise",
+			about: "Decides the newest 10,000 notifications since a time again, each for the instant at which it was accepted, by the current catalogue and by the files given, both times " +
+				"with what is known of the user today. Limits count only what would have been sent within the replay, what would have been held is not followed to its release, and the expiry stays as it was. Nothing changes.",
+			takes: takes[wire.Replay](replayExample).upTo(maxBatchBody),
+			gives: []reply{{status: http.StatusOK, about: "What differs.", body: wire.Replayed{}}},
+			serve: s.replayCatalog,
+		},
 	}
 }
 

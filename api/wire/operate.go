@@ -29,13 +29,19 @@ func (c *CatalogChange) ReadJSON(in *strict.Input) {
 				c.Hash = &s
 			}
 		case "files":
-			c.Files = map[string]string{}
-			in.Members(func(path string) { c.Files[path], _ = in.String() })
+			c.Files = files(in)
 		default:
 			return false
 		}
 		return true
 	}, "files")
+}
+
+// files reads the files of a catalogue.
+func files(in *strict.Input) map[string]string {
+	all := map[string]string{}
+	in.Members(func(path string) { all[path], _ = in.String() })
+	return all
 }
 
 // Nothing is the body of a call that needs none: it may be left out, or be {}.

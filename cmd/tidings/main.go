@@ -70,7 +70,7 @@ func newRoot() *cobra.Command {
 	}
 	root.PersistentFlags().String("config", os.Getenv("TIDINGS_CONFIG"), "configuration file (TIDINGS_CONFIG)")
 	root.AddCommand(
-		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newLanes(), newDeadLetters(), newBench(),
+		newDemo(), newServe(), newMigrate(), newSimulate(), newKeys(), newCatalog(), newSend(), newTrace(), newExplain(), newLanes(), newDeadLetters(), newBench(),
 	)
 	nameUnknown(root)
 	sayUsage(root)

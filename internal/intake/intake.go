@@ -60,13 +60,14 @@ type Defaults struct {
 // An Intake accepts events. It is safe for concurrent use.
 type Intake struct {
 	Settings
-	urgent  *group.Group[post, outcome]
-	bulk    *group.Group[post, outcome]
-	outbox  *outbox
-	waiting atomic.Int32  // batches and dry runs that wait for a slot or have one
-	slots   chan struct{} // holds one for each batch, dry run or release under way
-	closing chan struct{} // closed by Close
-	close   sync.Once
+	urgent    *group.Group[post, outcome]
+	bulk      *group.Group[post, outcome]
+	outbox    *outbox
+	waiting   atomic.Int32  // batches and dry runs that wait for a slot or have one
+	slots     chan struct{} // holds one for each batch, dry run or release under way
+	closing   chan struct{} // closed by Close
+	replaying chan struct{} // holds one while a replay runs
+	close     sync.Once
 }
 
 // A post is an event on its way in.
@@ -84,10 +85,11 @@ type outcome struct {
 // New starts an Intake; Close ends it.
 func New(s Settings) *Intake {
 	in := &Intake{
-		Settings: s,
-		outbox:   newOutbox(s),
-		slots:    make(chan struct{}, batchesAtOne),
-		closing:  make(chan struct{}),
+		Settings:  s,
+		outbox:    newOutbox(s),
+		slots:     make(chan struct{}, batchesAtOne),
+		closing:   make(chan struct{}),
+		replaying: make(chan struct{}, 1),
 	}
 	bounds := group.Config{Max: roundEvents, Wait: roundWait, Queue: waitingPosts}
 	in.urgent = group.New(bounds, in.flush(store.Urgent))

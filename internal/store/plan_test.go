@@ -16,7 +16,7 @@ func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 		"holds_waiting", "dedupe_keys_expiry", // up to a limit, in order
 		"SCAN s", // strays are few
 	}
-	hot := []string{"waiting", "waiting_came", "waiting_apps",
+	hot := []string{"replay", "waiting", "waiting_came", "waiting_apps",
 		"dedupe_take", "dedupe_find", "user_make", "user_add", "user_amend", "address_add", "notification_add", "delivery_add", "hold_consume", "release_facts",
 		"delivery_lock", "claim_facts", "claim_take", "claim_refuse", "erase_data", "record_facts", "attempt_outcomes", "receipt_statuses", "delivery_settle",
 		"stray_take", "attempt_add", "receipt_add", "due_apps", "due_count", "due_take", "aside_take", "aside_apps", "aside_count", "aside_queue", "unqueue", "lost_take", "absurd_take", "overdue", "expired_take", "settle_facts", "holds_due", "hold_next",
