@@ -221,6 +221,7 @@ type Export struct {
 	Addresses     []FullAddress      `json:"addresses"`
 	Preferences   Preferences        `json:"preferences"`
 	Suppressions  []Suppression      `json:"suppressions"`
+	Consents      []Consent          `json:"consents" doc:"The ledger, newest first."`
 	Notifications []FullNotification `json:"notifications"`
 }
 

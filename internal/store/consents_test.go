@@ -140,3 +140,20 @@ func TestTheLedgerPagesNewestFirst(t *testing.T) {
 		}
 	})
 }
+
+func TestTheLedgerIsExportedAndErasedWithItsUser(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		asked(t, s)
+		e, err := s.ExportUser(t.Context(), "u_1")
+		fatal(t, err)
+		if len(e.Consents) != 1 || e.Consents[0].Wording != "Tell me of trips" {
+			t.Errorf("exported %+v", e.Consents)
+		}
+		fatal(t, s.EraseUser(t.Context(), "u_1", noon()))
+		_, err = s.PutUser(t.Context(), store.UserChange{ID: "u_1"}, noon())
+		fatal(t, err)
+		if n := len(ledger(t, s, "u_1")); n != 0 {
+			t.Errorf("%d lines were left", n)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"tidings"
@@ -18,12 +19,15 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		name string
 		args []any
 	}{
+		{"erase_dedupe", []any{id}},
 		{"erase_mark", []any{id, at}},
 		{"erase_user_data", []any{id}},
 		{"erase_deliveries", []any{id, at}},
 		{"erase_under_way", []any{id}},
 		{"erase_holds", []any{id}},
 		{"erase_counters", []any{id}},
+		{"erase_digest_items", []any{id}},
+		{"erase_digests", []any{id}},
 		{"erase_preferences", []any{id}},
 		{"erase_consents", []any{id}},
 		{"erase_addresses", []any{id}},
@@ -62,6 +66,9 @@ func (s *Store) ExportUser(ctx context.Context, id string) (*UserExport, error) 
 			return err
 		}
 		if e.Suppressions, err = t.suppressions(id); err != nil {
+			return err
+		}
+		if e.Consents, err = t.consents(id, tidings.ConsentID{}, math.MaxInt32); err != nil {
 			return err
 		}
 		e.Notifications, err = s.notificationsOf(t, id)

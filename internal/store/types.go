@@ -260,6 +260,7 @@ type UserExport struct {
 	Addresses     []tidings.Address
 	Preferences   preferences.Preferences
 	Suppressions  []preferences.Suppression
+	Consents      []preferences.Entry // newest first
 	Notifications []tidings.Notification
 }
 

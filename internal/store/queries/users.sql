@@ -47,7 +47,7 @@ WHERE user_id = $1 AND cancelled_at IS NULL
     OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting'));
 
 -- name: erase_user_data
-UPDATE notifications SET data = '', collapse_key = '' WHERE user_id = $1;
+UPDATE notifications SET data = '', collapse_key = '', dedupe_key = '' WHERE user_id = $1;
 
 -- name: erase_deliveries
 UPDATE deliveries SET status = 'cancelled', reason = 'erased', due_at = NULL, finished_at = $2
@@ -67,6 +67,17 @@ DELETE FROM counters WHERE user_id = $1;
 
 -- name: erase_preferences
 DELETE FROM preferences WHERE user_id = $1;
+
+-- Keys are the callers' own words: they may name the person.
+-- name: erase_dedupe
+DELETE FROM dedupe_keys WHERE (app, test, key, ntf) IN
+  (SELECT app, test, dedupe_key, id FROM notifications WHERE user_id = $1 AND dedupe_key <> '');
+
+-- name: erase_digest_items
+DELETE FROM digest_items WHERE digest IN (SELECT id FROM digests WHERE user_id = $1);
+
+-- name: erase_digests
+DELETE FROM digests WHERE user_id = $1;
 
 -- name: erase_consents
 DELETE FROM consents WHERE user_id = $1;
