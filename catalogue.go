@@ -86,6 +86,13 @@ func (l *Limit) Free(told []time.Time, now time.Time) time.Time {
 	return free
 }
 
+// A Window is when in the week phones of a country may be disturbed by marketing: a Span for each
+// time.Weekday, on the clock of who is called.
+type Window [7]Span
+
+// A Span is a part of a day in minutes since midnight, from From up to and without To; From 0 and To 0: no part of it.
+type Span struct{ From, To int }
+
 // A Digest gathers the events of a type, for one user and one key, and tells of them at once.
 type Digest struct {
 	Key      string        // the member of the data whose value is the key; empty: one digest for all
@@ -115,8 +122,10 @@ type EventType struct {
 	Digest       *Digest       // nil: each event is told of for itself
 	Thread       string        // the member of the data whose value is the thread that a user can mute; empty: none
 	Limits       []Limit       // all that count this type, narrowest first; none for critical ones
-	Brake        Cap           // above it a user is told no more of this type: somebody's loop; 0: none
-	Data         map[string]Field
+	// Windows are what the catalogue says of hours of marketing SMS, by country (ISO 3166) or "*", in place of the law as we know it.
+	Windows map[string]Window
+	Brake   Cap // above it a user is told no more of this type: somebody's loop; 0: none
+	Data    map[string]Field
 }
 
 // Fresh is for how long a delivery of the event type is fresh work; 0: always.

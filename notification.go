@@ -79,7 +79,8 @@ type Decision struct {
 	Action    Action    `json:"action"`
 	Addresses int       `json:"addresses,omitzero"` // how many, when sending
 	Reason    Reason    `json:"reason,omitzero"`    // why, when holding or suppressing
-	Until     time.Time `json:"until,omitzero"`     // when to decide again, when holding
+	Until     time.Time `json:"until,omitzero"`     // the first instant at which it may go out, when holding
+	Shifted   bool      `json:"shifted,omitzero"`   // it was asked for a time that the user's clock is put forward over
 	At        time.Time `json:"at,omitzero"`
 
 	To []Address `json:"-"` // the addresses, when sending

@@ -130,7 +130,7 @@ func (c *call) event(in *wire.Event, body []byte) (intake.Event, error) {
 	e := intake.Event{
 		App: c.caller.App, Test: c.caller.Test, Type: string(in.Type), User: userPatch(&in.User), Data: in.Data,
 		DedupeKey: string(in.DedupeKey), CollapseKey: string(in.CollapseKey), Channels: in.Channels,
-		SendAt: in.SendAt.Time, ExpiresIn: time.Duration(in.ExpiresIn), DryRun: in.DryRun, At: in.At.Time,
+		SendAt: in.SendAt.Time, SendAtLocal: in.SendAtLocal.Time, ExpiresIn: time.Duration(in.ExpiresIn), DryRun: in.DryRun, At: in.At.Time,
 	}
 	if in.DryRun {
 		return e, nil

@@ -12,9 +12,10 @@ type Recheck struct {
 	Channel     tidings.Channel
 	Thread      string
 	Preferences Preferences
-	Zone        *time.Location  // whose wall clock the user lives by; nil: UTC
-	Address     tidings.Address // as it is now; Status empty: deleted
-	Owner       string          // the user the delivery is for
+	Zone        *time.Location   // whose wall clock the user lives by; nil: UTC
+	Called      []*time.Location // of SMS: the zones in one of which the user is when the phone rings; nil: Zone
+	Address     tidings.Address  // as it is now; Status empty: deleted
+	Owner       string           // the user the delivery is for
 	Suppressed  *Suppression
 	ExpiresAt   time.Time // zero: never
 	Cancelled   bool
@@ -79,12 +80,19 @@ func (r *Recheck) quiet(now time.Time) (tidings.Status, tidings.Reason, time.Tim
 	if zone == nil {
 		zone = time.UTC
 	}
-	c := &r.Event.Category
-	until := r.Preferences.quietUntil(c, r.Channel, now, zone)
+	calm := r.Preferences.calmOf(r.Event, r.Channel, zone)
+	if regulated(r.Event, r.Channel) {
+		called := r.Called
+		if called == nil {
+			called = []*time.Location{zone}
+		}
+		calm.call(r.Event, r.Address.Value, called)
+	}
+	until, ever := calm.until(now)
 	switch {
-	case !until.After(now):
+	case ever && !until.After(now):
 		return "", "", time.Time{}
-	case c.QuietHours == tidings.QuietDrop:
+	case !ever, r.Event.Category.QuietHours == tidings.QuietDrop:
 		return tidings.Suppressed, tidings.ReasonQuietHours, time.Time{}
 	case expired(r.ExpiresAt, until):
 		return tidings.Expired, tidings.ReasonExpired, time.Time{}

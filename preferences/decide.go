@@ -22,7 +22,8 @@ import (
 //	brake        too many of the type to this user: somebody's loop    suppress  loop_brake
 //	schedule     SendAt lies ahead                                     hold      scheduled
 //	digest       the event type gathers its events on this channel     hold      digested
-//	quiet_hours  the user's clock shows their quiet hours              hold      quiet_hours
+//	quiet_hours  the user's clock shows their quiet hours, or the      hold      quiet_hours
+//	             law lets no marketing make their phone ring then
 //	limits       a cap on this user's notifications is used up         either    rate_limited_…
 //	else: to every active, unsuppressed address                        send
 //
@@ -76,7 +77,7 @@ func (q *question) conclude() tidings.Decision {
 	case expired(q.ExpiresAt, q.at):
 		return refuse(tidings.ReasonExpired)
 	case q.at.After(q.now):
-		return tidings.Decision{Action: tidings.ActionHold, Reason: q.reason, Until: q.at}
+		return tidings.Decision{Action: tidings.ActionHold, Reason: q.reason, Until: q.at, Shifted: q.Shifted && q.SendAt.After(q.now)}
 	}
 	return tidings.Decision{Action: tidings.ActionSend, Addresses: len(q.to), To: q.to}
 }

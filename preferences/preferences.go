@@ -96,14 +96,6 @@ func (p *Preferences) lacksConsent(c *tidings.Category, channel tidings.Channel)
 	return ""
 }
 
-// quietUntil is the first instant from at on that lies outside of the user's quiet hours.
-func (p *Preferences) quietUntil(c *tidings.Category, channel tidings.Channel, at time.Time, zone *time.Location) time.Time {
-	if p.QuietHours == nil || c.Kind == tidings.Critical || !disturbs(channel) {
-		return at
-	}
-	return p.QuietHours.After(at, zone)
-}
-
 // disturbs reports whether a channel makes itself heard: the others wait quietly until they are looked at.
 func disturbs(channel tidings.Channel) bool {
 	return channel != tidings.Inbox && channel != tidings.Webhook
@@ -124,8 +116,17 @@ type Facts struct {
 	Suppressed  map[tidings.AddressID]Suppression
 	Providers   map[tidings.Channel]bool // channels with a configured provider
 	Zone        *time.Location           // whose wall clock the user lives by; nil: UTC
+	Zones       *Zones                   // where their phones may be; nil: where the user is
 	Told        map[string][]time.Time   // by scope of a limit: when the user was told something before, oldest first
 	Braked      bool                     // the user gets too many of this type: somebody's loop
+}
+
+// called are the zones in one of which the user is when a phone rings.
+func (f *Facts) called(phone string) []*time.Location {
+	if f.Zones == nil {
+		return []*time.Location{f.zone()}
+	}
+	return f.Zones.Called(&f.User, phone)
 }
 
 func (f *Facts) zone() *time.Location {
@@ -140,6 +141,7 @@ type Request struct {
 	Event     *tidings.EventType
 	Channels  []tidings.Channel // nil: all of the event type
 	SendAt    time.Time         // zero: at once
+	Shifted   bool              // the user's clock never shows what SendAt was asked for as: it is the first instant after that
 	ExpiresAt time.Time         // zero: never
 	Thread    string            // what it belongs to, which a user can mute; empty: nothing
 	Digest    bool              // it is itself a digest

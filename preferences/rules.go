@@ -118,9 +118,14 @@ func (q *question) quietHours() tidings.Reason {
 	if q.reason == tidings.ReasonDigested {
 		return ""
 	}
-	c := &q.Event.Category
-	until := q.Preferences.quietUntil(c, q.channel, q.at, q.zone())
-	if until.After(q.at) && c.QuietHours == tidings.QuietDrop {
+	calm := q.Preferences.calmOf(q.Event, q.channel, q.zone())
+	if regulated(q.Event, q.channel) {
+		for i := range q.to {
+			calm.call(q.Event, q.to[i].Value, q.called(q.to[i].Value))
+		}
+	}
+	until, ever := calm.until(q.at)
+	if !ever || until.After(q.at) && q.Event.Category.QuietHours == tidings.QuietDrop {
 		return tidings.ReasonQuietHours
 	}
 	q.postpone(until, tidings.ReasonQuietHours)

@@ -57,6 +57,9 @@ func (z *Zones) Called(u *tidings.User, phone string) []*time.Location {
 	return []*time.Location{z.fallback}
 }
 
+// Place completes facts with where the user is.
+func (z *Zones) Place(f *Facts) { f.Zone, f.Zones = z.Of(&f.User), z }
+
 // around are the zones of a number's area; none where its digits tell of no place.
 func (z *Zones) around(phone string) []*time.Location {
 	if phone == "" {

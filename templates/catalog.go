@@ -23,7 +23,8 @@ var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$`)
 type declaration struct {
 	*reader
 	locale     string
-	everyone   tidings.Cap // of all a user gets that is not critical
+	everyone   tidings.Cap               // of all a user gets that is not critical
+	windows    map[string]tidings.Window // of marketing SMS, by country
 	categories map[string]tidings.Category
 	events     map[string]*tidings.EventType
 	lines      map[string]int            // of event types
@@ -42,10 +43,11 @@ func declare(source string, problems *Problems) *declaration {
 	if root == nil {
 		return nil
 	}
-	var categories, events *yaml.Node
+	var categories, events *yaml.Node // read last, since they build on the rest
 	d.reader.fields(root, "the catalogue", map[string]func(*yaml.Node){
 		"default_locale": d.readLocale,
 		"caps":           func(n *yaml.Node) { d.everyone = d.readCaps(n) },
+		"windows":        func(n *yaml.Node) { d.windows = d.readWindows(n) },
 		"categories":     func(n *yaml.Node) { categories = n },
 		"events":         func(n *yaml.Node) { events = n },
 	})

@@ -57,6 +57,9 @@ func (d *declaration) readEvent(k key) *tidings.EventType {
 		d.problem(k.line, "event type %s is critical: it cannot have caps or a cooldown", k.name)
 	}
 	e.Limits = d.limits(e, own, cooldown)
+	if e.Category.Kind == tidings.Marketing && slices.Contains(e.Channels, tidings.SMS) {
+		e.Windows = d.windows
+	}
 	if !category {
 		d.problem(k.line, "event type %s needs a category", k.name)
 	}

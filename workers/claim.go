@@ -26,7 +26,7 @@ func (s *sender) claim(batch []ticket, seized int) error {
 	p := plan{s: s, now: began.UTC().Truncate(time.Microsecond), calls: make(map[tidings.DeliveryID]*call, len(batch)),
 		ended: map[tidings.DeliveryID]ending{}}
 	claimed, err := s.w.Store.Claim(s.w.calls, s.class, store.ClaimRequest{
-		Lane: s.lane, IDs: distinct(batch), Now: p.now, Lease: s.w.Config.Delivery.Lease, Seized: seized, Check: p.check,
+		Lane: s.lane, IDs: distinct(batch), Now: p.now, Lease: s.w.Config.Delivery.Lease, Seized: seized, Check: p.check, PutOff: s.w.release,
 	})
 	if err != nil {
 		p.giveBack()
@@ -157,11 +157,21 @@ func (p *plan) decide(c *store.Claimed) (tidings.Status, tidings.Reason, time.Ti
 }
 
 func (w *Workers) recheck(c *store.Claimed, event *tidings.EventType) preferences.Recheck {
+	var called []*time.Location
+	if c.Delivery.Channel == tidings.SMS {
+		called = w.Zones.Called(&c.User, c.Address.Value)
+	}
 	return preferences.Recheck{
-		Event: event, Channel: c.Delivery.Channel, Thread: event.ThreadOf(c.Notification.Data),
+		Called: called,
+		Event:  event, Channel: c.Delivery.Channel, Thread: event.ThreadOf(c.Notification.Data),
 		Preferences: c.Preferences, Zone: w.Zones.Of(&c.User), Address: c.Address, Owner: c.Notification.UserID, Suppressed: c.Suppressed,
 		ExpiresAt: c.Notification.ExpiresAt, Cancelled: !c.Notification.CancelledAt.IsZero(),
 	}
+}
+
+// release is when a delivery is due that quiet hours put off until an instant.
+func (w *Workers) release(until, expires time.Time) time.Time {
+	return preferences.Release(until, expires, w.Config.Delivery.ReleaseSpread, rand.Float64())
 }
 
 // route chooses the provider and takes its permit.

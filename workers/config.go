@@ -15,7 +15,7 @@ func DefaultConfig() Config {
 	return Config{
 		Delivery: Delivery{
 			RetryBase: time.Second, RetryCap: 15 * time.Minute, MaxAttempts: 24, Lease: time.Minute, Sweep: 5 * time.Second,
-			DedupeWindow: 24 * time.Hour, ExpiresIn: 24 * time.Hour,
+			DedupeWindow: 24 * time.Hour, ExpiresIn: 24 * time.Hour, ReleaseSpread: time.Minute,
 		},
 		Retention: 30 * 24 * time.Hour,
 		Breaker:   Breaker{Failures: 5, Window: 30 * time.Second, OpenFor: 10 * time.Second, Slow: 0.9},
@@ -67,6 +67,8 @@ func (c Config) Validate() error {
 	switch {
 	case d.RetryCap < d.RetryBase:
 		return setting.Wrong("delivery.retry_cap", "%v is below retry_base %v", d.RetryCap, d.RetryBase)
+	case d.ReleaseSpread < 0:
+		return setting.Wrong("delivery.release_spread", "must not be below 0")
 	case d.MaxAttempts < 1:
 		return setting.Wrong("delivery.max_attempts", "must be above 0")
 	case c.Retention < leastRetention:

@@ -34,6 +34,7 @@ type dispatcher struct {
 	sights  map[tidings.Lane]*sights
 	sweepAt time.Time
 	holdAt  time.Time // when the earliest hold is due; zero: none
+	stuck   bool      // holds could not be released: the next sweep tries again
 	lookAt  time.Time
 	skewAt  time.Time
 }
@@ -90,6 +91,7 @@ func (d *dispatcher) periodic(ctx context.Context, now time.Time) {
 		d.lookAt = now.Add(look)
 		d.lookAround(ctx, now)
 		d.seeParked(ctx, now)
+		d.seeHolds(ctx)
 	}
 	if !d.skewAt.After(now) {
 		d.skewAt = now.Add(measure)

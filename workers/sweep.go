@@ -29,6 +29,7 @@ func (d *dispatcher) sweep(ctx context.Context, now time.Time) {
 		d.feed(ctx, s)
 	}
 	d.gauge(ctx, now)
+	d.stuck = false
 	d.releaseHolds(ctx)
 }
 
@@ -258,16 +259,24 @@ func (d *dispatcher) releaseHolds(ctx context.Context) {
 		}
 		if err != nil {
 			d.trouble(ctx, "release holds", err)
-			d.holdAt = time.Time{} // the next sweep tries again
+			d.holdAt, d.stuck = time.Time{}, true
 			return
 		}
 		if len(holds) < holdPage {
 			break
 		}
 	}
+	d.seeHolds(ctx)
+}
+
+// seeHolds finds out when the next hold is due, also of those that others have made or moved.
+func (d *dispatcher) seeHolds(ctx context.Context) {
+	if d.stuck {
+		return
+	}
 	next, err := d.w.Store.NextHold(ctx)
 	if err != nil {
 		d.trouble(ctx, "find the next hold", err)
 	}
-	d.holdAt = latest(next, time.Time{})
+	d.holdAt = next
 }

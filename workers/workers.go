@@ -42,6 +42,8 @@ type Delivery struct {
 	Sweep        time.Duration `yaml:"sweep" above:"0"`
 	DedupeWindow time.Duration `yaml:"dedupe_window" least:"1s" most:"720h"`
 	ExpiresIn    time.Duration `yaml:"expires_in" least:"1s" most:"720h"`
+	// ReleaseSpread is how far what waited for the same instant is spread after it.
+	ReleaseSpread time.Duration `yaml:"release_spread" least:"0s" most:"24h"`
 }
 
 // LaneConfig says how one lane is worked.

@@ -34,6 +34,7 @@ func (w *telling) clause(d tidings.Decision) string {
 		if t.Deliveries[i].Channel == d.Channel {
 			s := w.stand(&t.Deliveries[i])
 			s.refused = refusedAt(t, s.reason, d.Channel, t.Deliveries[i].FinishedAt)
+			s.quiet = quietUntil(t, &t.Deliveries[i], w.now)
 			mine = append(mine, s)
 		}
 	}
@@ -80,6 +81,7 @@ type stand struct {
 	refused time.Time // when the user opted out, if that is the reason
 	wait    string    // what it waits for, as predicate says it; empty: it does not
 	kept    bool      // the provider knows only an older registration of the address
+	quiet   time.Time // the end of quiet hours that it waits for; zero: it does not
 	maybe   bool      // an attempt was left without a clear answer, so it may have arrived
 }
 
@@ -102,6 +104,22 @@ func (w *telling) stand(d *store.TrailDelivery) stand {
 		s.since = arrived
 	}
 	return s
+}
+
+// quietUntil is the end of quiet hours that a delivery waits for, by the last word of the log on it.
+func quietUntil(t *store.Trail, d *store.TrailDelivery, now time.Time) (until time.Time) {
+	if d.Status != tidings.Parked || !d.DueAt.After(now) {
+		return time.Time{}
+	}
+	for _, m := range t.Timeline {
+		if end, ok := m.PutOffUntil(); ok && m.Delivery == d.ID && !end.After(d.DueAt) {
+			until = end
+		}
+	}
+	if until.After(now) || d.Reason == tidings.ReasonQuietHours {
+		return until
+	}
+	return time.Time{} // it waits for something that came later
 }
 
 // maybeArrived reports whether nobody knows what came of some attempt: neither a late answer nor
@@ -211,15 +229,18 @@ func predicate(c tidings.Channel, category string, s stand, now time.Time) strin
 	if text := doubtful(s); text != "" {
 		return text
 	}
-	if s.wait != "" {
+	switch {
+	case !s.quiet.IsZero() && !s.final:
+		return "waits for the end of quiet hours at " + at(s.quiet, now)
+	case s.wait != "":
 		return s.wait
-	}
-	if s.kept {
+	case s.kept:
 		why = ": the provider knows only an older registration of the " + place(c, 1) + ", which stays in use"
 	}
-	switch s.status {
-	case tidings.Queued:
+	if s.status == tidings.Queued {
 		return "is on its way" + why
+	}
+	switch s.status {
 	case tidings.Sending:
 		return "is being sent" + why
 	case tidings.Retrying:

@@ -45,6 +45,10 @@ func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wi
 		w.delivery(&t.Deliveries[i])
 	}
 	for _, m := range t.Timeline {
+		if until, ok := m.PutOffUntil(); ok {
+			w.add(m.At, m.Kind, m.Delivery, "Waits for the end of quiet hours at "+w.clock(until)+".")
+			continue
+		}
 		w.add(m.At, m.Kind, m.Delivery, sentence(w.stored(m)))
 	}
 	slices.SortStableFunc(w.moments, func(a, b wire.Moment) int {

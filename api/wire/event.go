@@ -18,7 +18,8 @@ type Event struct {
 	DedupeKey   Key               `json:"dedupe_key,omitempty" doc:"The same key again, within the window of the event type, gives the first notification. Idempotency-Key is read when it is absent."`
 	Channels    []tidings.Channel `json:"channels,omitempty" doc:"Only these of the channels of the event type."`
 	SendAt      Time              `json:"send_at,omitzero" doc:"Not before this time."`
-	ExpiresIn   Expiry            `json:"expires_in,omitzero" doc:"How long it is of use, from send_at or now."`
+	SendAtLocal LocalTime         `json:"send_at_local,omitzero" doc:"Not before the user's wall clock shows this time, in their zone as this event leaves it. A time that their clock is put forward over means the first instant after the gap (the decision says shifted), one that occurs twice the first. Not beside send_at."`
+	ExpiresIn   Expiry            `json:"expires_in,omitzero" doc:"How long it is of use, from send_at, send_at_local or now."`
 	CollapseKey Key               `json:"collapse_key,omitempty" doc:"A later notification of the same app and user with the same key takes the place of what still waits or is held of this one, and replaces it on the device where it was sent. One that is for later (send_at) does so only when its time has come."`
 	DryRun      bool              `json:"dry_run,omitempty" doc:"Decide, explain and render, and change nothing."`
 	At          Time              `json:"at,omitzero" doc:"Only with dry_run: the instant to decide for."`
@@ -41,7 +42,7 @@ func (e *Event) ReadJSON(in *strict.Input) {
 		case "send_at":
 			e.SendAt.ReadJSON(in)
 		case "send_at_local":
-			in.Refuse("is not supported yet; use send_at")
+			e.SendAtLocal.ReadJSON(in)
 		case "expires_in":
 			e.ExpiresIn.ReadJSON(in)
 		case "collapse_key":
@@ -55,6 +56,9 @@ func (e *Event) ReadJSON(in *strict.Input) {
 		}
 		return true
 	}, "type", "user")
+	if !e.SendAt.IsZero() && !e.SendAtLocal.IsZero() {
+		in.ReportAt("send_at_local", problem.InvalidInput, "is not taken beside send_at")
+	}
 	if !e.At.IsZero() && !e.DryRun {
 		in.ReportAt("at", problem.InvalidInput, "is taken with dry_run only")
 	}

@@ -22,7 +22,8 @@ type Decision struct {
 	Action    tidings.Action  `json:"action"`
 	Addresses int             `json:"addresses,omitzero" doc:"How many, when sending."`
 	Reason    tidings.Reason  `json:"reason,omitzero" doc:"Why, when holding or suppressing."`
-	Until     Time            `json:"until,omitzero" doc:"When to decide again, when holding."`
+	Until     Time            `json:"until,omitzero" doc:"When holding: the first instant at which it may go out. It is decided again then, or within delivery.release_spread of it."`
+	Shifted   bool            `json:"shifted,omitzero" doc:"The user's clock is put forward over send_at_local: the first instant after the gap counts."`
 	At        Time            `json:"at,omitzero"`
 }
 
@@ -30,7 +31,7 @@ type Decision struct {
 func Decisions(all []tidings.Decision) []Decision {
 	out := make([]Decision, 0, len(all))
 	for _, d := range all {
-		out = append(out, Decision{Channel: d.Channel, Action: d.Action, Addresses: d.Addresses, Reason: d.Reason, Until: At(d.Until), At: At(d.At)})
+		out = append(out, Decision{Channel: d.Channel, Action: d.Action, Addresses: d.Addresses, Reason: d.Reason, Until: At(d.Until), Shifted: d.Shifted, At: At(d.At)})
 	}
 	return out
 }

@@ -48,7 +48,11 @@ func TestFieldsAreTakenWithinTheirBounds(t *testing.T) {
 		{"a day that does not exist", event(`"send_at":"2026-02-30T09:00:00Z"`), &wire.Event{}, "/send_at"},
 		{"a time before time", event(`"send_at":"1969-12-01T09:00:00Z"`), &wire.Event{}, "/send_at"},
 		{"seconds since 1970", event(`"send_at":1796000000`), &wire.Event{}, "/send_at"},
-		{"wall-clock time comes later", event(`"send_at_local":"2026-12-01T09:00"`), &wire.Event{}, "/send_at_local"},
+		{"wall-clock time", event(`"send_at_local":"2026-12-01T09:00"`), &wire.Event{}, "ok"},
+		{"wall-clock time with seconds", event(`"send_at_local":"2026-12-01T09:00:30"`), &wire.Event{}, "ok"},
+		{"wall-clock time has no zone", event(`"send_at_local":"2026-12-01T09:00Z"`), &wire.Event{}, "/send_at_local"},
+		{"wall-clock time has whole seconds", event(`"send_at_local":"2026-12-01T09:00:30.5"`), &wire.Event{}, "/send_at_local"},
+		{"wall-clock time beside an instant", event(`"send_at_local":"2026-12-01T09:00","send_at":"2026-12-01T09:00:00Z"`), &wire.Event{}, "/send_at_local"},
 		{"the shortest life", event(`"expires_in":"1s"`), &wire.Event{}, "ok"},
 		{"too short a life", event(`"expires_in":"999ms"`), &wire.Event{}, "/expires_in"},
 		{"the longest life", event(`"expires_in":"720h"`), &wire.Event{}, "ok"},
@@ -136,7 +140,6 @@ func TestFieldsAreTakenWithinTheirBounds(t *testing.T) {
 
 func TestWhatIsNotSupportedSaysSo(t *testing.T) {
 	for body, into := range map[string]strict.Reader{
-		`{"type":"a","user":"u","send_at_local":"2026-12-01T09:00"}`: &wire.Event{},
 		`{"channel":"inbox"}`:   &wire.NewAddress{},
 		`{"channel":"webhook"}`: &wire.NewAddress{},
 	} {

@@ -19,6 +19,7 @@ func newSend() *cobra.Command {
 		Channels  []string        `json:"channels,omitempty"`
 		DedupeKey string          `json:"dedupe_key,omitempty"`
 		SendAt    string          `json:"send_at,omitempty"`
+		Local     string          `json:"send_at_local,omitempty"`
 		DryRun    bool            `json:"dry_run,omitempty"`
 	}
 	var data string
@@ -53,6 +54,8 @@ func newSend() *cobra.Command {
 	cmd.Flags().StringSliceVar(&event.Channels, "channels", nil, "only these channels of the event type")
 	cmd.Flags().StringVar(&event.DedupeKey, "dedupe-key", "", "the same key again gives the same notification")
 	cmd.Flags().StringVar(&event.SendAt, "send-at", "", "not before this RFC 3339 time")
+	cmd.Flags().StringVar(&event.Local, "send-at-local", "", "not before the user's clock shows this time, as in 2026-12-01T09:00")
+	cmd.MarkFlagsMutuallyExclusive("send-at", "send-at-local")
 	cmd.Flags().BoolVar(&event.DryRun, "dry-run", false, "decide and render, and change nothing")
 	return cmd
 }

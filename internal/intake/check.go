@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/preferences"
 )
 
 // check refuses what the current catalogue does not allow.
@@ -16,7 +17,7 @@ func (r *round) check() {
 		if i.settled {
 			continue
 		}
-		i.kind = r.catalogue.Events[i.Type]
+		i.kind, i.sendAt = r.catalogue.Events[i.Type], i.SendAt
 		if refusal := r.allows(i); refusal != nil {
 			i.refuse(refusal)
 		}
@@ -33,14 +34,36 @@ func (r *round) allows(i *item) *Refusal {
 				Detail: fmt.Sprintf("%s is not sent by %q; channels can only narrow %s", i.Type, c, list(i.kind.Channels))}
 		}
 	}
-	if now, kept := r.instant(i), r.in.Defaults.retention(); i.SendAt.After(now) && r.expiry(i).Sub(now) >= kept {
-		return &Refusal{Code: "invalid_input", Pointer: "/send_at",
-			Detail: fmt.Sprintf("it would be of use until %s, but is kept only until %s", when(r.expiry(i)), when(now.Add(kept)))}
+	if refusal := r.keeps(i, "/send_at"); refusal != nil {
+		return refusal
 	}
 	if refusal := r.hasSpace(i); refusal != nil {
 		return refusal
 	}
 	return r.affords(i)
+}
+
+// keeps refuses what is sent so late that its detail is gone before it is of no more use.
+func (r *round) keeps(i *item, pointer string) *Refusal {
+	now, kept := r.instant(i), r.in.Defaults.retention()
+	if !i.sendAt.After(now) || r.expiry(i).Sub(now) < kept {
+		return nil
+	}
+	return &Refusal{Code: "invalid_input", Pointer: pointer,
+		Detail: fmt.Sprintf("it would be of use until %s, but is kept only until %s", when(r.expiry(i)), when(now.Add(kept)))}
+}
+
+// schedule finds the instant at which the clock of the user, as the event makes them, shows send_at_local.
+func (r *round) schedule(i *item, f *preferences.Facts) *Refusal {
+	if i.SendAtLocal.IsZero() {
+		return nil
+	}
+	zone := f.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	i.sendAt, i.shifted = preferences.At(i.SendAtLocal, zone)
+	return r.keeps(i, "/send_at_local")
 }
 
 // affords refuses what is above the app's quota. Dry runs and repeats of what was accepted cost nothing.
@@ -76,8 +99,8 @@ func (r *round) instant(i *item) time.Time {
 // expiry is when an item is of no more use, counted from when it may be sent.
 func (r *round) expiry(i *item) time.Time {
 	from := r.instant(i)
-	if i.SendAt.After(from) {
-		from = i.SendAt
+	if i.sendAt.After(from) {
+		from = i.sendAt
 	}
 	return from.Add(firstSet(i.ExpiresIn, i.kind.ExpiresIn, r.in.Defaults.ExpiresIn))
 }

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"tidings"
@@ -43,10 +44,15 @@ func (r *round) decideOne(i *item, n int) {
 		i.refuse(refusal)
 		return
 	}
+	r.in.Zones.Place(&p.facts)
+	if refusal := r.schedule(i, &p.facts); refusal != nil {
+		i.refuse(refusal)
+		return
+	}
 	expires := r.expiry(i)
-	p.facts.Zone, p.facts.Told = r.in.Zones.Of(&p.facts.User), r.toldOf(i)
+	p.facts.Told = r.toldOf(i)
 	request := preferences.Request{
-		Event: i.kind, Channels: i.Channels, SendAt: i.SendAt, ExpiresAt: expires, Thread: i.kind.ThreadOf(i.Data),
+		Event: i.kind, Channels: i.Channels, SendAt: i.sendAt, Shifted: i.shifted, ExpiresAt: expires, Thread: i.kind.ThreadOf(i.Data),
 	}
 	decisions := preferences.Decide(request, p.facts, now)
 	// One microsecond apart, so that the ids of a round sort in the order of its events.
@@ -74,6 +80,7 @@ func (r *round) decideOne(i *item, n int) {
 		a.Dedupe = &store.Dedupe{Hash: i.Hash, ExpiresAt: r.now.Add(window)}
 	}
 	expand(a, i.kind, decisions, &r.room, r.now)
+	r.in.spread(a.Holds, &a.Notification, i.sendAt)
 	a.Count = r.in.counting(a, request, &p.facts, now)
 	if refusal := r.admit(i, a); refusal != nil {
 		i.refuse(refusal)
@@ -209,4 +216,19 @@ func (r *rooms) takeFrom(lane tidings.Lane, n int) bool {
 	}
 	r.left[lane] = left - n
 	return true
+}
+
+// spread sets when the holds of an acceptance are decided again: what is scheduled at its time,
+// with the facts of then; what waited for the same instant as many others somewhat later. A digest
+// is decided when it closes.
+func (in *Intake) spread(holds []tidings.Hold, of *tidings.Notification, sendAt time.Time) {
+	for n := range holds {
+		switch h := &holds[n]; {
+		case !h.DueAt.IsZero(), h.Reason == tidings.ReasonDigested, h.Reason == tidings.ReasonScheduled:
+		case !sendAt.IsZero() && sendAt.Before(h.Until) && sendAt.After(of.AcceptedAt):
+			h.DueAt = sendAt
+		default:
+			h.DueAt = preferences.Release(h.Until, of.ExpiresAt, in.Spread, rand.Float64())
+		}
+	}
 }

@@ -19,6 +19,7 @@ type Event struct {
 	CollapseKey string
 	Channels    []tidings.Channel // nil: all of the event type
 	SendAt      time.Time
+	SendAtLocal time.Time     // the same by the user's wall clock; its own zone counts for nothing
 	ExpiresIn   time.Duration // 0: the event type's
 	DryRun      bool
 	At          time.Time // of a dry run: the instant to decide for

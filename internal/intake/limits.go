@@ -22,7 +22,11 @@ func (in *Intake) counting(a *store.Acceptance, request preferences.Request, fac
 		Decide: func(told map[string][]time.Time) *store.Decided {
 			f := *facts
 			f.Told = told
-			return narrow(a, preferences.Decide(request, f, now), now)
+			left := narrow(a, preferences.Decide(request, f, now), now)
+			if left != nil {
+				in.spread(left.Holds, &a.Notification, request.SendAt)
+			}
+			return left
 		},
 	}
 }

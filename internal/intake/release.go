@@ -72,6 +72,7 @@ func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map
 	}
 	a.Notification.Decisions = []tidings.Decision{redecide(h, n, request, f, now)}
 	expand(&a, kind, a.Notification.Decisions, room, now)
+	in.spread(a.Holds, n, time.Time{})
 	a.Count = in.counting(&a, request, &f, now)
 	if kind.Priority == tidings.Urgent {
 		return a, store.Urgent, nil
@@ -85,7 +86,8 @@ func (in *Intake) factsOf(known *preferences.Facts) preferences.Facts {
 	if known != nil {
 		f = *known
 	}
-	f.Providers, f.Zone = in.Providers, in.Zones.Of(&f.User)
+	f.Providers = in.Providers
+	in.Zones.Place(&f)
 	return f
 }
 

@@ -35,7 +35,9 @@ type item struct {
 	*Event
 	began      time.Time
 	kind       *tidings.EventType
-	settled    bool // out stands
+	sendAt     time.Time // not before it; zero: at once
+	shifted    bool      // sendAt is later than the event says, since the user's clock is put forward over that
+	settled    bool      // out stands
 	out        outcome
 	leader     *item // an earlier item of the round with the same dedupe key, to be accepted first
 	raced      bool  // another process accepted the key meanwhile

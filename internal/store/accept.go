@@ -91,7 +91,7 @@ func newAccepting(t *tx, s *seal, chunk []Acceptance) *accepting {
 }
 
 func (a *accepting) run() error {
-	steps := []func() error{a.dedupe, a.users, a.addresses, a.takeTurns, a.release, a.count, a.notifications, a.deliveries, a.addHolds,
+	steps := []func() error{a.dedupe, a.users, a.addresses, a.takeTurns, a.release, a.wakeMoved, a.count, a.notifications, a.deliveries, a.addHolds,
 		a.decided, a.supersede}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -64,6 +64,7 @@ type refusal struct {
 	status    tidings.Status
 	reason    tidings.Reason
 	due       time.Time
+	until     time.Time // the end of quiet hours; zero: they are not why
 	sensitive bool
 	why       string
 }
@@ -97,13 +98,12 @@ func (q *claiming) run() error {
 	if err != nil {
 		return err
 	}
-	if err := q.tell(); err != nil {
-		return err
+	for _, step := range []func() error{q.tell, q.tellPutOff, q.erase, q.refundRefused} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := q.erase(); err != nil {
-		return err
-	}
-	return q.refundRefused()
+	return nil
 }
 
 // tell writes into the timeline what the check said of deliveries that it put off.
@@ -154,7 +154,7 @@ func (q *claiming) check() {
 			status, reason, due = q.request.Check(c)
 		}
 		if status != "" {
-			q.refused = append(q.refused, refusal{c.Delivery.ID, status, reason, due, c.Notification.Sensitive, c.Why})
+			q.refused = append(q.refused, q.refusal(c, status, reason, due))
 			continue
 		}
 		c.Delivery.Status, c.Delivery.DueAt = tidings.Sending, q.request.Now.Add(q.request.Lease)

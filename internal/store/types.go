@@ -62,6 +62,8 @@ type ClaimRequest struct {
 	// Check is asked inside the transaction, with the rows locked: an empty status lets the
 	// claim pass, Parked puts it off until due, anything else ends it.
 	Check func(c *Claimed) (status tidings.Status, reason tidings.Reason, due time.Time)
+	// PutOff is when what quiet hours put off until an instant is due; nil: then.
+	PutOff func(until, expires time.Time) time.Time
 }
 
 // Claimed is a delivery with what is needed to check, render and send it.

@@ -39,6 +39,11 @@ func (s *Store) PutUser(ctx context.Context, c UserChange, now time.Time) (tidin
 		if err := t.putUser(u); err != nil {
 			return err
 		}
+		if moved(&before, &u) {
+			if err := t.wakeQuiet(u.ID, now); err != nil {
+				return err
+			}
+		}
 		if err := s.follow(t, u.ID, tidings.Email, before.Email, u.Email, now); err != nil {
 			return err
 		}

@@ -49,10 +49,12 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 			return ErrConflict
 		}
 		changed := u
+		hours := p.QuietHours
 		var lines []preferences.Entry
 		if lines, refused = change(&p, &changed); refused != nil {
 			return refused
 		}
+		woken := changed.Timezone != u.Timezone || !samePointed(p.QuietHours, hours)
 		p.Version++
 		u.Locale, u.Timezone, u.UpdatedAt = changed.Locale, changed.Timezone, micro(now)
 		if err := t.putUser(u); err != nil {
@@ -61,7 +63,10 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 		if err := t.addConsents(user, lines); err != nil {
 			return err
 		}
-		return t.putPreferences(user, p, now)
+		if err := t.putPreferences(user, p, now); err != nil || !woken {
+			return err
+		}
+		return t.wakeQuiet(user, now)
 	})
 	switch {
 	case refused != nil && err != nil:
@@ -70,6 +75,11 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 		return preferences.Preferences{}, tidings.User{}, fmt.Errorf("change preferences: %w", err)
 	}
 	return p, u, nil
+}
+
+// samePointed reports whether two values are equal, or both missing.
+func samePointed[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 func (t *tx) preferences(user string) (preferences.Preferences, error) {

@@ -28,6 +28,25 @@ WHERE suppressions.reason = 'suppressed_complaint' AND excluded.reason <> 'suppr
 -- name: unsuppress
 DELETE FROM suppressions WHERE channel = $1 AND hash = $2;
 
+-- What waits for the end of a user's quiet hours is decided again at once when the hours or the
+-- zone change. What is scheduled is decided when it is due, with what holds then; what others hold
+-- at this moment they are about to decide themselves.
+
+-- name: quiet_holds_wake
+WITH mine AS MATERIALIZED (
+  SELECT id FROM holds
+  WHERE state = 'waiting' AND reason = 'quiet_hours' AND due_at >= until AND due_at > $2
+    AND ntf IN (SELECT id FROM notifications WHERE user_id = $1) {{skip}})
+UPDATE holds SET due_at = $2 WHERE id IN (SELECT id FROM mine);
+
+-- name: quiet_parked_wake
+WITH mine AS MATERIALIZED (
+  SELECT ntf, n FROM deliveries
+  WHERE status = 'parked' AND due_at > $2 AND ntf IN (SELECT id FROM notifications WHERE user_id = $1)
+    AND (reason = 'quiet_hours' OR reason = 'redriven' AND EXISTS (
+      SELECT 1 FROM timeline t WHERE t.ntf = deliveries.ntf AND t.n = deliveries.n AND t.kind = 'held')) {{skip}})
+UPDATE deliveries SET due_at = $2 WHERE (ntf, n) IN (SELECT ntf, n FROM mine);
+
 -- name: suppressions_of_user
 SELECT DISTINCT s.channel, s.reason, s.at FROM suppressions s
 JOIN addresses a ON a.channel = s.channel AND a.hash = s.hash
