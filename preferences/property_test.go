@@ -25,7 +25,7 @@ type cell struct{ level, name, channel string }
 
 func drawCell(t *rapid.T, label string) cell {
 	c := cell{
-		level:   rapid.SampledFrom([]string{"all", "channels", "categories"}).Draw(t, label+" level"),
+		level:   rapid.SampledFrom([]string{"all", "channels", "categories", "threads"}).Draw(t, label+" level"),
 		name:    rapid.SampledFrom([]string{"orders", "offers"}).Draw(t, label+" category"),
 		channel: rapid.SampledFrom([]string{"all", "push", "sms", "email"}).Draw(t, label+" channel"),
 	}
@@ -46,6 +46,9 @@ func (c cell) patch(value string) []byte {
 		return fmt.Appendf(nil, `{"all":%s}`, value)
 	case "channels":
 		return fmt.Appendf(nil, `{"channels":{%q:%s}}`, c.channel, value)
+	}
+	if c.level == "threads" {
+		return fmt.Appendf(nil, `{"threads":{%q:{%q:%s}}}`, c.name, c.channel, value)
 	}
 	return fmt.Appendf(nil, `{"categories":{%q:{%q:%s}}}`, c.name, c.channel, value)
 }
@@ -70,9 +73,13 @@ func drawSituation(t *rapid.T) (preferences.Request, preferences.Facts) {
 	category := tidings.Category{Name: "orders", Kind: rapid.SampledFrom(drawnKinds).Draw(t, "kind"), Consent: tidings.OptOut}
 	r := preferences.Request{
 		Event:     &tidings.EventType{Category: category, Channels: drawnChannels},
-		ExpiresAt: noon.Add(time.Duration(rapid.IntRange(-1, 2).Draw(t, "expiry"))),
+		ExpiresAt: noon.Add(rapid.SampledFrom([]time.Duration{-1, 0, 1, 2, 2 * time.Hour, 48 * time.Hour}).Draw(t, "expiry")),
+		Thread:    rapid.SampledFrom([]string{"", "t_1"}).Draw(t, "thread"),
 	}
-	f := preferences.Facts{Preferences: drawPreferences(t), Suppressed: map[tidings.AddressID]preferences.Suppression{}, Providers: map[tidings.Channel]bool{}}
+	drawRules(t, &r)
+	f := preferences.Facts{Preferences: drawAllWishes(t), Suppressed: map[tidings.AddressID]preferences.Suppression{}, Providers: map[tidings.Channel]bool{}}
+	f.Zone = rapid.SampledFrom(drawnZones(t)).Draw(t, "zone")
+	f.Told = map[string][]time.Time{"user": {noon.Add(-time.Duration(rapid.IntRange(0, 300).Draw(t, "told")) * time.Minute)}}
 	for _, c := range drawnChannels {
 		f.Providers[c] = rapid.IntRange(0, 3).Draw(t, "provider") > 0
 	}
@@ -84,6 +91,63 @@ func drawSituation(t *rapid.T) (preferences.Request, preferences.Facts) {
 		}
 	}
 	return r, f
+}
+
+// drawRules draws what the catalogue and the app say beside the kind.
+func drawRules(t *rapid.T, r *preferences.Request) {
+	c := &r.Event.Category
+	c.QuietHours = rapid.SampledFrom([]tidings.QuietRule{"", tidings.QuietHold, tidings.QuietDrop}).Draw(t, "quiet rule")
+	if c.Kind == tidings.Marketing {
+		c.Consent = rapid.SampledFrom([]string{tidings.OptOut, tidings.OptIn}).Draw(t, "consent")
+	}
+	if c.Kind != tidings.Critical && rapid.Bool().Draw(t, "off by default") {
+		c.Channels = map[tidings.Channel]bool{rapid.SampledFrom(drawnChannels).Draw(t, "off"): false}
+	}
+	if rapid.Bool().Draw(t, "scheduled") {
+		r.SendAt = noon.Add(time.Duration(rapid.IntRange(-60, 600).Draw(t, "send at")) * time.Minute)
+	}
+	if c.Kind != tidings.Critical && rapid.Bool().Draw(t, "digested") {
+		r.Event.Digest = &tidings.Digest{Window: 10 * time.Minute, Channels: drawnChannels[:1]}
+	}
+	if c.Kind != tidings.Critical && rapid.Bool().Draw(t, "limited") {
+		per := time.Duration(rapid.IntRange(1, 300).Draw(t, "per")) * time.Minute
+		r.Event.Limits = []tidings.Limit{{Cap: tidings.Cap{Count: 1, Per: per, Hold: rapid.Bool().Draw(t, "over")}, Scope: "user", Reason: tidings.ReasonRateLimitedUser}}
+	}
+}
+
+// drawAllWishes draws preferences with all that a user can wish, and the consents beside them.
+func drawAllWishes(t *rapid.T) preferences.Preferences {
+	p := drawPreferences(t)
+	if rapid.Bool().Draw(t, "quiet") {
+		p = apply(t, p, fmt.Appendf(nil, `{"quiet_hours":{"start":%q,"end":%q}}`,
+			rapid.SampledFrom([]string{"11:30", "12:00", "22:00"}).Draw(t, "start"), rapid.SampledFrom([]string{"12:45", "07:00", "02:30"}).Draw(t, "end")))
+	}
+	if rapid.Bool().Draw(t, "muted") {
+		p = apply(t, p, []byte(`{"threads":{"orders":{"t_1":false}}}`))
+	}
+	if state := rapid.SampledFrom([]preferences.ConsentState{"", preferences.ConsentAsked, preferences.ConsentGiven}).Draw(t, "agreed"); state != "" {
+		p.Consents = map[string]preferences.Consent{"orders": {State: state}}
+	}
+	return p
+}
+
+// What is held may go out at its until: nothing but a cap, which counts what is sent meanwhile, says no then.
+func TestWhatIsHeldMayGoOutAtItsUntil(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, f := drawSituation(t)
+		for i, d := range preferences.Decide(r, f, noon) {
+			if d.Action != tidings.ActionHold {
+				continue
+			}
+			again := r
+			again.SendAt, again.Digest = time.Time{}, true
+			then := preferences.Decide(again, f, d.Until)[i]
+			limited := then.Reason == tidings.ReasonRateLimitedUser && d.Reason != tidings.ReasonRateLimitedUser
+			if digested := d.Reason == tidings.ReasonDigested; then.Action != tidings.ActionSend && !limited && !digested {
+				t.Fatalf("%s held until %s for %s is then %s %s until %s", d.Channel, d.Until, d.Reason, then.Action, then.Reason, then.Until)
+			}
+		}
+	})
 }
 
 // reached is the set of addresses that a decision sends to.
@@ -103,6 +167,18 @@ func assertNothingAdded(t *rapid.T, before, after map[tidings.AddressID]bool) {
 			t.Fatalf("%v is reached now and was not before", id)
 		}
 	}
+}
+
+func drawnZones(t *rapid.T) []*time.Location {
+	var zones []*time.Location
+	for _, name := range []string{"UTC", "Europe/Berlin", "Asia/Kathmandu", "America/New_York"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zones = append(zones, zone)
+	}
+	return zones
 }
 
 func TestAnOptOutNeverLetsThroughMore(t *testing.T) {
@@ -183,6 +259,7 @@ func document(t *rapid.T, p preferences.Preferences) string {
 func TestDecideAndCheckAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, f := drawSituation(t)
+		r.SendAt, r.Event.Digest, r.Event.Limits = time.Time{}, nil, nil // none of them is asked again
 		decisions := preferences.Decide(r, f, noon)
 		to := reached(decisions)
 		for _, a := range f.Addresses {
