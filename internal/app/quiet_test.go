@@ -52,24 +52,27 @@ func TestWhatComesInQuietHoursIsSentAfterTheirEndWithinTheSpread(t *testing.T) {
 func TestABacklogWaitsForTheMorningToo(t *testing.T) {
 	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		w.device("u_1", 1)
-		w.night("u_1", "UTC", "00:01", "00:06")
+		w.night("u_1", "UTC", "00:01", "00:30")
 		w.faults(`[{"provider":"apns","do":{"status":503,"reason":"ServiceUnavailable"}}]`)
 		id := w.post(shipped("u_1", nil))
 		time.Sleep(80 * time.Second) // its tries fail, and the night begins
 		w.sim.ClearFaults()
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
+		s := w.trail(id)
+		for range 26 { // until the pauses after its failed tries are over
+			if time.Sleep(time.Minute); s.Deliveries[0].Reason != "quiet_hours" {
+				s = w.trail(id)
+			}
+		}
 		if n := len(w.accepts()); n != 0 {
 			t.Fatalf("%d were sent in the night", n)
 		}
-		s := w.trail(id)
-		if !strings.Contains(s.Summary, "waits for the end of quiet hours at 00:06:00 UTC") || s.Deliveries[0].Reason != "quiet_hours" {
+		if !strings.Contains(s.Summary, "waits for the end of quiet hours at 00:30:00 UTC") || s.Deliveries[0].Reason != "quiet_hours" {
 			t.Errorf("in the night: %s, reason %s", s.Summary, s.Deliveries[0].Reason)
 		}
-		if at := w.sentAt(id, 5*time.Minute); at < "00:06:00" {
+		if at := w.sentAt(id, 10*time.Minute); at < "00:30:00" {
 			t.Errorf("sent at %s", at)
 		}
-		if s := w.trail(id); !strings.Contains(s.Timeline[len(s.Timeline)-2].Text+s.Timeline[len(s.Timeline)-1].Text, "accepted it") || !tells(s, "held", "end of quiet hours at 00:06:00 UTC") {
+		if s := w.trail(id); !strings.Contains(s.Timeline[len(s.Timeline)-2].Text+s.Timeline[len(s.Timeline)-1].Text, "accepted it") || !tells(s, "held", "end of quiet hours at 00:30:00 UTC") {
 			t.Errorf("the trail does not tell of the night: %+v", s.Timeline)
 		}
 	})
