@@ -22,8 +22,7 @@ import (
 //	brake        too many of the type to this user: somebody's loop    suppress  loop_brake
 //	schedule     SendAt lies ahead                                     hold      scheduled
 //	digest       the event type gathers its events on this channel     hold      digested
-//	quiet_hours  the user's clock shows their quiet hours, or the      hold      quiet_hours
-//	             law lets no marketing make their phone ring then
+//	quiet_hours  their clock shows quiet hours, theirs or the law's    hold      quiet_hours
 //	limits       a cap on this user's notifications is used up         either    rate_limited_…
 //	else: to every active, unsuppressed address                        send
 //
