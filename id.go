@@ -25,6 +25,7 @@ type (
 	deliveryKind     struct{}
 	addressKind      struct{}
 	holdKind         struct{}
+	digestKind       struct{}
 	consentKind      struct{}
 )
 
@@ -32,6 +33,7 @@ func (notificationKind) Prefix() string { return "ntf_" }
 func (deliveryKind) Prefix() string     { return "dlv_" }
 func (addressKind) Prefix() string      { return "adr_" }
 func (holdKind) Prefix() string         { return "hld_" }
+func (digestKind) Prefix() string       { return "dig_" }
 func (consentKind) Prefix() string      { return "con_" }
 
 type (
@@ -43,6 +45,8 @@ type (
 	AddressID = ID[addressKind]
 	// A HoldID identifies a hold.
 	HoldID = ID[holdKind]
+	// A DigestID identifies what gathers events until it becomes one notification.
+	DigestID = ID[digestKind]
 	// A ConsentID identifies a line of the consent ledger.
 	ConsentID = ID[consentKind]
 )
@@ -74,6 +78,9 @@ func NewNotificationID(now time.Time) NotificationID {
 
 // NewAddressID makes the id of an address first seen at now.
 func NewAddressID(now time.Time) AddressID { return NewID[addressKind](now) }
+
+// NewDigestID makes the id of a digest opened at now.
+func NewDigestID(now time.Time) DigestID { return NewID[digestKind](now) }
 
 // NewHoldID makes the id of a hold taken at now.
 func NewHoldID(now time.Time) HoldID { return NewID[holdKind](now) }

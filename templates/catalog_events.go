@@ -110,7 +110,6 @@ func (d *declaration) readChannels(n *yaml.Node) []tidings.Channel {
 // readDigest reads {key: post, window: 10m, max: 50, channels: [push]}.
 func (d *declaration) readDigest(n *yaml.Node, e *tidings.EventType) *tidings.Digest {
 	g := &tidings.Digest{Window: digestWindow, Max: digestMax}
-	d.problem(n.Line, "digests are not supported yet")
 	d.reader.fields(n, "digest", map[string]func(*yaml.Node){
 		"key":      func(n *yaml.Node) { g.Key, _ = d.str(n, "key") },
 		"window":   func(n *yaml.Node) { g.Window = d.duration(n, "window") },

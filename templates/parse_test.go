@@ -88,7 +88,7 @@ func TestParseNamesFileAndLineOfEveryProblem(t *testing.T) {
 		{"fresh for longer than it is of use", event("expires_in: 5m\n    fresh_for: 5m"), "catalog.yaml:5: event type shipped expires in 5m0s, before it is late"},
 		{"an unknown lane", event("lane: fast"), `catalog.yaml:8: lane "fast" is not known; it is bulk, priority`},
 		{"no bool", event("sensitive: maybe"), "catalog.yaml:8: sensitive must be true or false"},
-		{"a digest", event("digest: {key: order}"), "catalog.yaml:8: digests are not supported yet"},
+		{"a digest of a channel that is none", event("digest: {channels: [sms]}"), "catalog.yaml:8: event type shipped: digest channel sms is none of its channels"},
 		{"a member of the data without a type", event("data: {order: {example: x}}"), "catalog.yaml:8: data member order needs a type"},
 		{"an example that is no JSON", event("data: {order: {type: object, example: {1: x}}}"), "catalog.yaml:8: example of order is not of type object"},
 		{"a member of the data twice", event("data: {order: {type: string}, order: {type: string}}"), `catalog.yaml:8: data has "order" twice`},

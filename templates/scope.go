@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tidings"
 )
 
 // maxWork bounds what one rendering may do: about as many steps as there are nodes executed,
@@ -21,8 +23,9 @@ type scope struct {
 	locale string
 	work   int
 
-	data any
-	user map[string]any
+	data   any
+	digest map[string]any
+	user   map[string]any
 }
 
 // Names of the root's members, with their own where they are fixed.
@@ -30,6 +33,7 @@ func rootMembers() map[string][]string {
 	return map[string][]string{
 		"data": nil, "locale": {}, "notification": {"id"}, "event": {"type", "at"},
 		"user": {"id", "locale", "timezone", "attributes"}, "links": {"unsubscribe", "preferences"},
+		"digest": {"count", "items"},
 	}
 }
 
@@ -38,6 +42,8 @@ func (s *scope) member(name string) (any, error) {
 	switch name {
 	case "data":
 		return s.decodedData()
+	case "digest":
+		return s.decodedDigest()
 	case "user":
 		return s.decodedUser()
 	case "event":
@@ -49,16 +55,50 @@ func (s *scope) member(name string) (any, error) {
 	case "locale":
 		return s.locale, nil
 	}
-	return nil, fault("." + name + " is not known; templates see .data, .user, .event, .notification, .links and .locale")
+	return nil, fault("." + name + " is not known; templates see .data, .digest, .user, .event, .notification, .links and .locale")
 }
 
 func (s *scope) decodedData() (any, error) {
 	if s.data != nil {
 		return s.data, nil
 	}
+	if s.in.Parts > 0 {
+		if _, err := s.decodedDigest(); err != nil {
+			return nil, err
+		}
+		return s.data, nil
+	}
 	var err error
 	s.data, err = decodeMembers(s.in.Data)
 	return s.data, err
+}
+
+// decodedDigest is what the message tells of: an event alone is one of one. The data of a digest is
+// that of its newest item.
+func (s *scope) decodedDigest() (any, error) {
+	if s.digest != nil {
+		return s.digest, nil
+	}
+	if s.in.Parts == 0 {
+		data, err := s.decodedData()
+		item := map[string]any{"id": s.in.Notification.String(), "at": instant(s.in.At), "data": data}
+		s.digest = map[string]any{"count": 1, "items": []any{item}}
+		return s.digest, err
+	}
+	read, err := tidings.ItemsOf(s.in.Data)
+	if err != nil {
+		return nil, fault("the data is not that of a digest") // the cause would quote it
+	}
+	items := make([]any, len(read))
+	s.data = map[string]any{}
+	for i, item := range read {
+		if s.data, err = decodeMembers(item.Data); err != nil {
+			return nil, err
+		}
+		items[i] = map[string]any{"id": item.ID.String(), "at": instant(item.At), "data": s.data}
+	}
+	s.digest = map[string]any{"count": s.in.Parts, "items": items}
+	return s.digest, nil
 }
 
 func (s *scope) decodedUser() (any, error) {

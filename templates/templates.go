@@ -93,6 +93,7 @@ func (p Problems) Error() string {
 // Input is what a template sees.
 type Input struct {
 	Data         json.RawMessage // the event's data; nil is {}
+	Parts        int             // of a digest: how many it tells of, and Data is that of a digest
 	User         tidings.User
 	Type         string
 	At           time.Time

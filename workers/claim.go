@@ -163,7 +163,7 @@ func (w *Workers) recheck(c *store.Claimed, event *tidings.EventType) preference
 	}
 	return preferences.Recheck{
 		Called: called,
-		Event:  event, Channel: c.Delivery.Channel, Thread: event.ThreadOf(c.Notification.Data),
+		Event:  event, Channel: c.Delivery.Channel, Thread: event.ThreadOf(c.Notification.Newest()),
 		Preferences: c.Preferences, Zone: w.Zones.Of(&c.User), Address: c.Address, Owner: c.Notification.UserID, Suppressed: c.Suppressed,
 		ExpiresAt: c.Notification.ExpiresAt, Cancelled: !c.Notification.CancelledAt.IsZero(),
 	}

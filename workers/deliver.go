@@ -233,7 +233,7 @@ func (s *sender) message(c *call) (_ *channels.Message, err error) {
 	n := &c.Notification
 	links := s.links(c)
 	content, err := c.catalogue.Render(n.Type, c.Delivery.Channel, templates.Input{
-		Data: n.Data, User: c.User, Type: n.Type, At: n.AcceptedAt, Notification: n.ID, Links: links,
+		Data: n.Data, Parts: n.Parts, User: c.User, Type: n.Type, At: n.AcceptedAt, Notification: n.ID, Links: links,
 	})
 	if err != nil {
 		return nil, err

@@ -92,6 +92,7 @@ func (d *dispatcher) periodic(ctx context.Context, now time.Time) {
 		d.lookAround(ctx, now)
 		d.seeParked(ctx, now)
 		d.seeHolds(ctx)
+		d.flushDigests(ctx)
 	}
 	if !d.skewAt.After(now) {
 		d.skewAt = now.Add(measure)

@@ -101,6 +101,7 @@ type Settings struct {
 	Zones     *preferences.Zones          // nil: all users live by UTC
 	Links     *links.Signer               // nil: mails carry no links to unsubscribe
 	Release   func(ctx context.Context, holds []tidings.Hold, of []tidings.Notification, now time.Time) error
+	Digests   func(ctx context.Context, now time.Time) (more bool, err error) // flushes those that are due
 	Metrics   *observe.Metrics
 	Log       *slog.Logger
 }

@@ -146,6 +146,7 @@ func (w *world) settings() Settings {
 		Config: w.config, Store: w.store, Lanes: w.lanes, Providers: w.providers, Routes: w.routes,
 		Catalogue: func(int64) (*templates.Catalogue, error) { return w.catalogue, nil },
 		Release:   func(context.Context, []tidings.Hold, []tidings.Notification, time.Time) error { return nil },
+		Digests:   func(context.Context, time.Time) (bool, error) { return false, nil },
 		Metrics:   observe.NewMetrics("test", shown, nil),
 		Log:       slog.New(slog.DiscardHandler),
 	}

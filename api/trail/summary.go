@@ -23,6 +23,9 @@ func Summary(t *store.Trail, providers map[string]Provider, now time.Time) strin
 	if len(clauses) == 0 {
 		return "Nothing was asked for."
 	}
+	if parts := len(t.Parts); parts > 0 {
+		clauses = append(clauses, "it tells of "+events(parts))
+	}
 	return sentence(strings.Join(clauses, "; "))
 }
 
@@ -45,6 +48,9 @@ func (w *telling) clause(d tidings.Decision) string {
 	for _, h := range t.Holds {
 		if h.Channel == d.Channel && h.State == tidings.HoldWaiting {
 			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), because(h.Reason, d.Channel, t.Notification.Category))
+		}
+		if h.Channel == d.Channel && h.State == tidings.HoldReleased && h.Reason == tidings.ReasonDigested && !t.Digest.IsZero() {
+			return fmt.Sprintf("%s is part of the digest %s, which %s", subject, t.Digest, ofDigest(t, now))
 		}
 		if h.Channel == d.Channel && h.State == tidings.HoldCancelled {
 			return subject + " was called off while it was held" + replaced(t)

@@ -38,6 +38,8 @@ func Present(t *store.Trail, providers map[string]Provider, now time.Time) wire.
 		Deliveries:   make([]wire.Delivery, 0, len(t.Deliveries)),
 		Timeline:     timeline(t, providers, now),
 		Summary:      Summary(t, providers, now),
+		Parts:        t.Parts,
+		Digest:       t.Digest,
 	}
 	for _, h := range t.Holds {
 		out.Holds = append(out.Holds, wire.Hold{Channel: h.Channel, Reason: h.Reason, Until: wire.At(h.Until), State: h.State})
@@ -70,7 +72,8 @@ func status(t *store.Trail, now time.Time) tidings.NotificationStatus {
 	for i := range t.Deliveries {
 		all = append(all, t.Deliveries[i].Delivery)
 	}
-	holding := false
+	all = append(all, t.Told...)
+	holding := t.Held
 	for _, h := range t.Holds {
 		holding = holding || h.State == tidings.HoldWaiting
 	}

@@ -33,6 +33,9 @@ type Trail struct {
 	Holds      []Hold     `json:"holds"`
 	Deliveries []Delivery `json:"deliveries"`
 	Timeline   []Moment   `json:"timeline" doc:"What happened, oldest first, in plain words."`
+
+	Parts  []tidings.NotificationID `json:"parts,omitzero" doc:"Of a digest: the notifications that it tells of."`
+	Digest tidings.NotificationID   `json:"digest,omitzero" doc:"The digest that told of this notification, together with others."`
 }
 
 // Hold is a decision postponed to a time.

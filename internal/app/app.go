@@ -144,6 +144,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	defaults := intake.Defaults{
 		ExpiresIn: cfg.Workers.Delivery.ExpiresIn, DedupeWindow: cfg.Workers.Delivery.DedupeWindow, Retention: cfg.Workers.Retention,
+		Brake: tidings.Cap{Count: cfg.Brake.Events, Per: cfg.Brake.Per},
 	}
 	a.Intake = intake.New(intake.Settings{
 		Store: a.Store, Lanes: a.Lanes, Door: a.door, Catalogue: books.current, Version: books.version,
@@ -156,7 +157,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	if cfg.HasRole("worker") {
 		a.Workers, err = workers.Start(ctx, workers.Settings{
 			Config: cfg.Workers, Store: a.Store, Lanes: a.Lanes, Catalogue: books.version, Current: books.current, Providers: providers,
-			Routes: routes(cfg), Zones: zones, Links: signer, Release: a.Intake.Release, Metrics: metrics, Log: s.Log,
+			Routes: routes(cfg), Zones: zones, Links: signer, Release: a.Intake.Release, Digests: a.Intake.FlushDigests, Metrics: metrics, Log: s.Log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("start the workers: %w", err)

@@ -38,6 +38,7 @@ type Config struct {
 	Workers         workers.Config     `yaml:",inline"`
 	Disk            admission.Disk     `yaml:"disk"`
 	Apps            map[string]App     `yaml:"apps"`
+	Brake           Brake              `yaml:"brake"`
 	Defaults        Defaults           `yaml:"defaults"`
 	Providers       []Provider         `yaml:"-"`
 	Routes          map[string][]Route `yaml:"routes"`
@@ -47,6 +48,13 @@ type Config struct {
 type App struct {
 	RatePerSecond float64 `yaml:"rate_per_second" least:"0"` // events
 	Burst         int     `yaml:"burst" least:"0"`           // events at once; 0: one second's worth
+}
+
+// Brake is how many events of one type one user may get before it is taken for somebody's loop, where
+// the event type does not say so itself.
+type Brake struct {
+	Events int           `yaml:"events" least:"0" most:"1000000"` // 0: any number
+	Per    time.Duration `yaml:"per" above:"0"`
 }
 
 // Defaults hold for users who say nothing else.
@@ -93,6 +101,7 @@ func Default(dir string) Config {
 		Listen: "127.0.0.1:8080", DataDir: filepath.Join(dir, "data"), SecretFile: filepath.Join(dir, "data", "secret"),
 		Roles: []string{"api", "worker"}, ShutdownTimeout: 30 * time.Second, NATSReplicas: 1,
 		Workers: workers.DefaultConfig(), Disk: admission.DefaultDisk(), Defaults: Defaults{Timezone: "UTC"},
+		Brake: Brake{Events: 1000, Per: time.Minute},
 	}
 }
 

@@ -50,7 +50,7 @@ func (r *round) decideOne(i *item, n int) {
 		return
 	}
 	expires := r.expiry(i)
-	p.facts.Told = r.toldOf(i)
+	p.facts.Told, p.facts.Braked = r.toldOf(i), r.braked(i)
 	request := preferences.Request{
 		Event: i.kind, Channels: i.Channels, SendAt: i.sendAt, Shifted: i.shifted, ExpiresAt: expires, Thread: i.kind.ThreadOf(i.Data),
 	}
@@ -81,7 +81,7 @@ func (r *round) decideOne(i *item, n int) {
 	}
 	expand(a, i.kind, decisions, &r.room, r.now)
 	r.in.spread(a.Holds, &a.Notification, i.sendAt)
-	a.Count = r.in.counting(a, request, &p.facts, now)
+	a.Count, a.Join = r.in.counting(a, request, &p.facts, now), joining(a, i.kind, now)
 	if refusal := r.admit(i, a); refusal != nil {
 		i.refuse(refusal)
 		return
@@ -106,6 +106,11 @@ func (r *round) render(i *item, in templates.Input, decisions []tidings.Decision
 		content, err := r.catalogue.Render(i.Type, d.Channel, in)
 		if refusal := unrenderable(err); refusal != nil && (goes || refusal.Code == templates.CodeMissingData) {
 			return nil, refusal
+		}
+		if d.Reason == tidings.ReasonDigested {
+			if refusal := r.renderPair(i, d.Channel, in); refusal != nil {
+				return nil, refusal
+			}
 		}
 		if i.DryRun && goes {
 			rendered[d.Channel] = content

@@ -56,6 +56,7 @@ type Defaults struct {
 	ExpiresIn    time.Duration
 	DedupeWindow time.Duration
 	Retention    time.Duration // how long the detail is kept: what is scheduled must expire within it; 0: 30 days
+	Brake        tidings.Cap   // above it, somebody posts in a circle; 0: never
 }
 
 // An Intake accepts events. It is safe for concurrent use.
@@ -64,6 +65,7 @@ type Intake struct {
 	urgent    *group.Group[post, outcome]
 	bulk      *group.Group[post, outcome]
 	outbox    *outbox
+	brake     *brake
 	waiting   atomic.Int32  // batches and dry runs that wait for a slot or have one
 	slots     chan struct{} // holds one for each batch, dry run or release under way
 	closing   chan struct{} // closed by Close
@@ -88,6 +90,7 @@ func New(s Settings) *Intake {
 	in := &Intake{
 		Settings:  s,
 		outbox:    newOutbox(s),
+		brake:     newBrake(),
 		slots:     make(chan struct{}, batchesAtOne),
 		closing:   make(chan struct{}),
 		replaying: make(chan struct{}, 1),

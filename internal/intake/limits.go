@@ -19,7 +19,7 @@ func (in *Intake) counting(a *store.Acceptance, request preferences.Request, fac
 	}
 	return &store.Count{
 		Scopes: in.scopes(request.Event),
-		Decide: func(told map[string][]time.Time) *store.Decided {
+		Decide: func(a *store.Acceptance, told map[string][]time.Time) *store.Decided {
 			f := *facts
 			f.Told = told
 			left := narrow(a, preferences.Decide(request, f, now), now)

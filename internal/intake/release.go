@@ -68,12 +68,12 @@ func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map
 	a := store.Acceptance{Notification: *n, Release: h}
 	f := in.factsOf(facts[n.UserID])
 	request := preferences.Request{
-		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Data), Digest: n.Parts > 0,
+		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Newest()), Digest: n.Parts > 0,
 	}
 	a.Notification.Decisions = []tidings.Decision{redecide(h, n, request, f, now)}
 	expand(&a, kind, a.Notification.Decisions, room, now)
 	in.spread(a.Holds, n, time.Time{})
-	a.Count = in.counting(&a, request, &f, now)
+	a.Count, a.Join = in.counting(&a, request, &f, now), joining(&a, kind, now)
 	if kind.Priority == tidings.Urgent {
 		return a, store.Urgent, nil
 	}

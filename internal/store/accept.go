@@ -82,6 +82,7 @@ type accepting struct {
 	held  map[int][32]byte                        // by place: the hash under a key that was taken before
 
 	released map[tidings.NotificationID]*releasing // of the holds
+	owned    bool                                  // the chunk is a copy
 }
 
 func newAccepting(t *tx, s *seal, chunk []Acceptance) *accepting {
@@ -91,8 +92,8 @@ func newAccepting(t *tx, s *seal, chunk []Acceptance) *accepting {
 }
 
 func (a *accepting) run() error {
-	steps := []func() error{a.dedupe, a.users, a.addresses, a.takeTurns, a.release, a.wakeMoved, a.count, a.notifications, a.deliveries, a.addHolds,
-		a.decided, a.supersede}
+	steps := []func() error{a.dedupe, a.users, a.addresses, a.takeTurns, a.release, a.flush, a.wakeMoved, a.join, a.count,
+		a.notifications, a.deliveries, a.addHolds, a.decided, a.told, a.supersede}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return err

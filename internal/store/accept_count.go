@@ -10,10 +10,10 @@ import (
 // A Count asks accept to count a notification under limits, and to decide with what they have counted.
 type Count struct {
 	Scopes []CountScope
-	// Decide is asked inside the transaction, with the user's counters locked. told is, by scope,
-	// when the user was told something before, oldest first. It may only take away what the
-	// acceptance has; nil: nothing. It may be asked more than once.
-	Decide func(told map[string][]time.Time) *Decided
+	// Decide is asked inside the transaction about the acceptance, with the user's counters locked.
+	// told is, by scope, when the user was told something before, oldest first. It may only take
+	// away what the acceptance has; nil: nothing. It may be asked more than once.
+	Decide func(a *Acceptance, told map[string][]time.Time) *Decided
 }
 
 // A CountScope is a scope of limits, with the last Keep instants that any of them can ask for
@@ -24,7 +24,7 @@ type CountScope struct {
 	Per   time.Duration
 }
 
-// Decided is what an acceptance came to where limits counted it.
+// Decided is what an acceptance came to inside the transaction.
 type Decided struct {
 	Decisions  []tidings.Decision
 	Deliveries []NewDelivery
@@ -52,7 +52,7 @@ func (a *accepting) count() error {
 	if err != nil {
 		return err
 	}
-	a.chunk = slices.Clone(a.chunk) // it may be asked for once more, as it came
+	a.own()
 	told := map[tidings.NotificationID]bool{}
 	for _, i := range places {
 		if ntf := a.chunk[i].Notification.ID; !told[ntf] {
@@ -108,7 +108,7 @@ func (a *accepting) countOne(i int, all map[CounterKey]*counter) bool {
 	for _, s := range c.Count.Scopes {
 		told[s.Scope] = of(s).times
 	}
-	if again := c.Count.Decide(told); again != nil {
+	if again := c.Count.Decide(c, told); again != nil {
 		a.out[i].Decided = again
 		a.out[i].Into(c)
 	}

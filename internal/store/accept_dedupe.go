@@ -32,7 +32,7 @@ func (a *accepting) dedupe() error {
 		c := &a.chunk[i]
 		a.out[i].ID = c.Notification.ID
 		switch key := keyOf(c); {
-		case c.Release != nil:
+		case c.Release != nil, c.Flush != nil:
 		case c.Dedupe == nil:
 			a.fresh = append(a.fresh, i)
 		default:

@@ -10,7 +10,7 @@ import (
 	"tidings/preferences"
 )
 
-// Trail is all that is known of a notification, in ten queries on one snapshot; ErrNotFound as in Cancel.
+// Trail is all that is known of a notification, in a few queries on one snapshot; ErrNotFound as in Cancel.
 func (s *Store) Trail(ctx context.Context, app string, id tidings.NotificationID) (*Trail, error) {
 	var trail *Trail
 	err := s.read(ctx, func(t *tx) (err error) {
@@ -37,7 +37,7 @@ func (s *Store) trail(t *tx, app string, id tidings.NotificationID) (*Trail, err
 		return nil, err
 	}
 	for _, part := range []func(*tx, tidings.NotificationID) error{
-		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline, trail.pauses, trail.optOuts,
+		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline, trail.pauses, trail.optOuts, trail.digests,
 	} {
 		if err := part(t, id); err != nil {
 			return nil, err

@@ -20,6 +20,8 @@ type Acceptance struct {
 	Deliveries   []NewDelivery
 	Holds        []tidings.Hold
 	Count        *Count        // nil: no limit counts what is sent of it
+	Join         *Join         // nil: no hold waits for a digest
+	Flush        *Flush        // nil: it is no digest
 	Release      *tidings.Hold // the hold that this acceptance consumes: Notification exists then, and only deliveries, holds and decisions are added
 }
 
@@ -44,10 +46,10 @@ type Accepted struct {
 	ID         tidings.NotificationID // the first one's, when Duplicate or Conflict
 	Duplicate  bool                   // the same request was accepted before
 	Conflict   bool                   // another request was accepted under the same key
-	Consumed   bool                   // the hold to release was gone: nothing was written
+	Consumed   bool                   // the hold to release or the digest to flush was gone: nothing was written
 	Deliveries []tidings.DeliveryID   // in the order of Acceptance.Deliveries
 	Err        error                  // this one is not known to be written; the others stand. ErrChanged: it is not, for its user is not as seen
-	Decided    *Decided               // where limits took something away: what is left
+	Decided    *Decided               // where limits or digests changed what was decided: what was written
 	Superseded []tidings.Channel      // of each earlier delivery that this one, by its collapse key, took the place of
 }
 
@@ -196,6 +198,11 @@ type Trail struct {
 	Rates        map[tidings.Lane]float64 // deliveries a second that operators set for lanes; 0: none
 	WorkedAt     time.Time                // when a process that works the lanes was seen last; zero: none runs
 	OptOuts      []preferences.Entry      // what the user switched off, newest first; read when that stopped something
+
+	Parts  []tidings.NotificationID // of a digest: what it tells of
+	Digest tidings.NotificationID   // that told of it, on the channels whose holds waited for that; zero: none
+	Told   []tidings.Delivery       // of that digest: their status, due time and tries
+	Held   bool                     // that digest is, in part
 }
 
 // TrailDelivery is a delivery with its attempts and receipts.

@@ -44,12 +44,12 @@ SELECT p.name, p.channel, p.cause, p.since, p.until, p.seen_at, p.over_at,
   EXISTS (SELECT 1 FROM processes x WHERE x.id = p.process)
 FROM pauses p WHERE p.seen_at >= $1 ORDER BY p.since;
 
--- A page of notifications, each with one row a delivery, newest first. Channel and reason are
+-- A page of notifications, each with one row a delivery, also of a digest that told of it, newest first. Channel and reason are
 -- looked for in deliveries and holds, and in the decisions that led to neither.
 -- name: list
 SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.dedupe_key, c.collapse_key, c.sensitive, '', '',
        c.accepted_at, c.expires_at, c.cancelled_at,
-       (SELECT COUNT(*) FROM holds h WHERE h.ntf = c.id AND h.state = 'waiting'), d.status, d.due_at, d.tries
+       (SELECT COUNT(*) FROM holds h WHERE h.ntf IN (c.id, g.ntf) AND h.state = 'waiting'), d.status, d.due_at, d.tries
 FROM (
   SELECT * FROM notifications n
   WHERE n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
@@ -60,14 +60,16 @@ FROM (
       OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
   ORDER BY n.id DESC LIMIT $12
 ) c
-LEFT JOIN deliveries d ON d.ntf = c.id
+LEFT JOIN digest_items i ON i.ntf = c.id
+LEFT JOIN digests g ON g.id = i.digest
+LEFT JOIN deliveries d ON d.ntf IN (c.id, g.ntf)
 ORDER BY c.id DESC, d.n;
 
 -- The same for one user, by the index of users.
 -- name: list_of_user
 SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.dedupe_key, c.collapse_key, c.sensitive, '', '',
        c.accepted_at, c.expires_at, c.cancelled_at,
-       (SELECT COUNT(*) FROM holds h WHERE h.ntf = c.id AND h.state = 'waiting'), d.status, d.due_at, d.tries
+       (SELECT COUNT(*) FROM holds h WHERE h.ntf IN (c.id, g.ntf) AND h.state = 'waiting'), d.status, d.due_at, d.tries
 FROM (
   SELECT * FROM notifications n
   WHERE n.user_id = $13 AND n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
@@ -78,5 +80,7 @@ FROM (
       OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
   ORDER BY n.id DESC LIMIT $12
 ) c
-LEFT JOIN deliveries d ON d.ntf = c.id
+LEFT JOIN digest_items i ON i.ntf = c.id
+LEFT JOIN digests g ON g.id = i.digest
+LEFT JOIN deliveries d ON d.ntf IN (c.id, g.ntf)
 ORDER BY c.id DESC, d.n;

@@ -1,0 +1,57 @@
+package tidings
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A DigestItem is a notification that a digest tells of.
+type DigestItem struct {
+	ID   NotificationID  `json:"id"`
+	At   time.Time       `json:"at"` // when it was accepted
+	Data json.RawMessage `json:"data"`
+}
+
+// maxDigestData bounds the data of one digest, in bytes. What is beyond leaves out the oldest items.
+const maxDigestData = 1 << 20
+
+// DigestData is the data of a digest of these items, which stand in their order. Where they are too
+// large together, the newest are in it.
+func DigestData(items []DigestItem) (json.RawMessage, error) {
+	size := 0
+	for first := len(items) - 1; first >= 0; first-- {
+		if size += len(items[first].Data); size > maxDigestData && first < len(items)-1 {
+			items = items[first+1:]
+			break
+		}
+	}
+	data, err := json.Marshal(map[string][]DigestItem{"items": items})
+	if err != nil {
+		return nil, fmt.Errorf("write a digest: %w", err)
+	}
+	return data, nil
+}
+
+// Newest is the data of the event that a notification tells of, of a digest that of its last.
+func (n *Notification) Newest() json.RawMessage {
+	if n.Parts == 0 {
+		return n.Data
+	}
+	items, err := ItemsOf(n.Data)
+	if err != nil || len(items) == 0 {
+		return nil
+	}
+	return items[len(items)-1].Data
+}
+
+// ItemsOf reads what DigestData wrote.
+func ItemsOf(data json.RawMessage) ([]DigestItem, error) {
+	var digest struct {
+		Items []DigestItem `json:"items"`
+	}
+	if err := json.Unmarshal(data, &digest); err != nil {
+		return nil, fmt.Errorf("read the items of a digest: %w", err)
+	}
+	return digest.Items, nil
+}

@@ -1,0 +1,57 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"tidings/channels/simulator"
+)
+
+func comment(post string, n int) map[string]any {
+	return map[string]any{"type": "comment.created", "user": "u_1", "channels": []string{"push"},
+		"data": map[string]any{"post": post, "author": fmt.Sprint("Ann ", n), "text": "This worked!"}}
+}
+
+// titles counts the pushes by their title.
+func (w *world) titles() map[string]int {
+	w.t.Helper()
+	counts := map[string]int{}
+	for line := range bytes.Lines(w.ledger.bytes()) {
+		var e simulator.Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			w.t.Fatal(err)
+		}
+		counts[e.Title]++
+	}
+	return counts
+}
+
+func TestCommentsAreToldOfTogetherAndOnceThoughTheServiceRestarts(t *testing.T) {
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
+		w.device("u_1", 1)
+		var ids []string
+		for i := range 60 { // fifty fill one digest, the others wait for the window
+			ids = append(ids, w.post(comment("Bread", i)))
+		}
+		single := w.post(comment("Cake", 1))
+		w.until(ids[0], "sent", time.Minute)
+		if s := w.trail(ids[59]); s.Status != "held" {
+			t.Errorf("the last is %s: %s", s.Status, s.Summary)
+		}
+		w.stop()
+		time.Sleep(11 * time.Minute) // it closes while nobody is there
+		w.start()
+		ids = append(ids, single)
+		for _, id := range ids {
+			w.until(id, "sent", time.Minute)
+		}
+		want := map[string]int{"50 new comments on Bread": 1, "10 new comments on Bread": 1, "Ann 1 commented on Cake": 1}
+		if got := w.titles(); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("pushes %v, want %v", got, want)
+		}
+		w.onceEach(3)
+	})
+}

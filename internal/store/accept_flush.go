@@ -1,0 +1,156 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tidings"
+)
+
+// A Flush makes an acceptance the notification of a closed digest. It stands only while each of the
+// holds that the items are said to have waits: else its Err is ErrChanged, and the digest is still
+// due. A digest that somebody else has flushed is Consumed.
+type Flush struct {
+	Digest tidings.DigestID
+	Items  []FlushItem
+}
+
+// A FlushItem is a notification whose holds end with a digest.
+type FlushItem struct {
+	ID       tidings.NotificationID
+	Channels []tidings.Channel
+	Left     []tidings.Decision // why it is not told of; nil: it is
+}
+
+var errDigestGone = errors.New("a digest went away while its items were held")
+
+// flush takes the holds of digests that are to become notifications. They come before what is new,
+// which nobody else can wait for.
+func (a *accepting) flush() error {
+	for i := range a.chunk {
+		if a.chunk[i].Flush == nil {
+			continue
+		}
+		stands, err := a.flushOne(i)
+		if err != nil {
+			return err
+		}
+		if !stands {
+			a.out[i].Consumed = true
+			continue
+		}
+		a.fresh = append(a.fresh, i)
+	}
+	slices.Sort(a.fresh)
+	return nil
+}
+
+func (a *accepting) flushOne(i int) (stands bool, err error) {
+	f := a.chunk[i].Flush
+	items := slices.SortedFunc(slices.Values(f.Items), func(x, y FlushItem) int { return bytes.Compare(x.ID[:], y.ID[:]) })
+	if err := a.lock("notification_lock", len(items), func(k int) []any { return []any{items[k].ID[:]} }); err != nil {
+		return false, err
+	}
+	var state string
+	found, err := a.one("digest_state", []any{f.Digest[:]}, &state)
+	if err != nil || !found || state != "closed" {
+		return false, err
+	}
+	type hold struct {
+		id      tidings.NotificationID
+		channel tidings.Channel
+	}
+	var holds []hold
+	for _, item := range items {
+		for _, c := range item.Channels {
+			holds = append(holds, hold{item.ID, c})
+		}
+	}
+	taken := 0
+	err = a.each("digest_hold", len(holds), func(k int) []any { return []any{holds[k].id[:], string(holds[k].channel)} }, func(int, row) error {
+		taken++
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	if taken < len(holds) {
+		return false, ErrChanged
+	}
+	var one int
+	ntf := a.chunk[i].Notification.ID
+	found, err = a.one("digest_flushed", []any{f.Digest[:], ntf[:]}, &one)
+	if err == nil && !found {
+		err = errDigestGone
+	}
+	return true, err
+}
+
+// told writes into the trails of items what became of their digest.
+func (a *accepting) told() error {
+	for _, i := range a.fresh {
+		if a.chunk[i].Flush == nil {
+			continue
+		}
+		if err := a.tell(&a.chunk[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *accepting) tell(c *Acceptance) error {
+	items, digest, at := c.Flush.Items, c.Notification.ID, c.Notification.AcceptedAt.UnixMicro()
+	var told, left []FlushItem
+	for _, item := range items {
+		if item.Left != nil {
+			left = append(left, item)
+			continue
+		}
+		told = append(told, item)
+		if item.Left = refusalsFor(item, c.Notification.Decisions); item.Left != nil {
+			left = append(left, item)
+		}
+	}
+	err := a.each("timeline_add", len(told), func(k int) []any {
+		return []any{told[k].ID[:], at, "released", wholeNotification, fmt.Sprintf("part of the digest %s, which has %d", digest, len(told))}
+	}, nil)
+	if err != nil {
+		return err
+	}
+	stored := make([]string, len(left))
+	var next int
+	err = a.each("release_facts", len(left), func(k int) []any { return []any{left[k].ID[:]} }, func(k int, r row) error { return r.Scan(&stored[k], &next) })
+	if err != nil {
+		return err
+	}
+	for k, item := range left {
+		if stored[k], err = mergeDecisions(stored[k], item.Left); err != nil {
+			return err
+		}
+	}
+	if err := a.each("decisions_set", len(left), func(k int) []any { return []any{left[k].ID[:], stored[k]} }, nil); err != nil {
+		return err
+	}
+	left = slices.DeleteFunc(left, func(item FlushItem) bool {
+		return slices.ContainsFunc(told, func(o FlushItem) bool { return o.ID == item.ID })
+	})
+	err = a.each("digest_item_drop", len(left), func(k int) []any { return []any{c.Flush.Digest[:], left[k].ID[:]} }, nil)
+	if err != nil {
+		return err
+	}
+	_, err = a.exec("digest_clean", c.Flush.Digest[:])
+	return err
+}
+
+// refusalsFor are the decisions against telling of a digest on the channels of an item.
+func refusalsFor(item FlushItem, decisions []tidings.Decision) (refusals []tidings.Decision) {
+	for _, d := range decisions {
+		if d.Action == tidings.ActionSuppress && slices.Contains(item.Channels, d.Channel) {
+			refusals = append(refusals, d)
+		}
+	}
+	return refusals
+}

@@ -1,0 +1,57 @@
+-- Digests: an item joins the open one of its key, which locks it, and a full one closes. What is
+-- closed becomes one notification, in the transaction that releases the holds of its items.
+
+-- name: digest_join
+INSERT INTO digests (id, app, test, user_id, type, key, state, size, opened_at, closes_at)
+VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN CAST($9 AS BIGINT) <= 1 THEN 'closed' ELSE 'open' END, 1, CAST($7 AS BIGINT),
+  CASE WHEN CAST($9 AS BIGINT) <= 1 THEN CAST($7 AS BIGINT) ELSE CAST($8 AS BIGINT) END)
+ON CONFLICT (user_id, app, test, type, key) WHERE state = 'open' DO UPDATE SET size = digests.size + 1,
+  state = CASE WHEN digests.size + 1 >= CAST($9 AS BIGINT) THEN 'closed' ELSE 'open' END,
+  closes_at = CASE WHEN digests.size + 1 >= CAST($9 AS BIGINT) THEN excluded.opened_at ELSE digests.closes_at END
+RETURNING id, closes_at;
+
+-- name: digest_item_add
+INSERT INTO digest_items (digest, ntf) VALUES ($1, $2) ON CONFLICT (digest, ntf) DO NOTHING;
+
+-- name: digest_next
+SELECT MIN(closes_at) FROM digests WHERE state <> 'flushed';
+
+-- What is closed already is taken again: whoever closed it may be gone.
+-- name: digests_close
+WITH due AS MATERIALIZED (
+  SELECT id FROM digests WHERE state <> 'flushed' AND closes_at <= $1 ORDER BY closes_at LIMIT $2 {{skip}})
+UPDATE digests SET state = 'closed' WHERE id IN (SELECT id FROM due)
+RETURNING id, app, test, user_id, type, key;
+
+-- name: digest_waiting
+SELECT h.channel, {{notification}}
+FROM digest_items i
+JOIN notifications n ON n.id = i.ntf
+JOIN holds h ON h.ntf = n.id AND h.reason = 'digested' AND h.state = 'waiting'
+WHERE i.digest = $1 AND n.cancelled_at IS NULL
+ORDER BY n.id, h.channel;
+
+-- name: digest_state
+SELECT state FROM digests WHERE id = $1;
+
+-- name: digest_hold
+UPDATE holds SET state = 'released' WHERE ntf = $1 AND channel = $2 AND reason = 'digested' AND state = 'waiting' RETURNING 1;
+
+-- name: digest_flushed
+UPDATE digests SET state = 'flushed', ntf = $2 WHERE id = $1 AND state = 'closed' RETURNING 1;
+
+-- What is not told of is no item of it: its hold was called off before.
+-- name: digest_clean
+DELETE FROM digest_items WHERE digest = $1
+  AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = digest_items.ntf AND h.reason = 'digested' AND h.state = 'released');
+
+-- name: digest_item_drop
+DELETE FROM digest_items WHERE digest = $1 AND ntf = $2;
+
+-- The digest that told of a notification, and the notifications that a digest told of.
+
+-- name: digest_of
+SELECT g.ntf FROM digest_items i JOIN digests g ON g.id = i.digest WHERE i.ntf = $1 AND g.ntf IS NOT NULL ORDER BY g.ntf;
+
+-- name: digest_parts
+SELECT i.ntf FROM digests g JOIN digest_items i ON i.digest = g.id WHERE g.ntf = $1 ORDER BY i.ntf;
