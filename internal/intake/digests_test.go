@@ -64,7 +64,7 @@ func (r *rig) flush(t *testing.T, now time.Time, processes ...*intake.Intake) {
 // digests are the notifications of the log that tell of others.
 func (r *rig) digests(t *testing.T) (found []*store.Trail) {
 	t.Helper()
-	list, err := r.store.List(t.Context(), store.Filter{Limit: 1000})
+	list, _, err := r.store.List(t.Context(), store.Filter{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestADigestIsOneNotificationOfWhatStillWaits(t *testing.T) {
 		if trail := r.trail(t, ids[1]); !trail.Digest.IsZero() {
 			t.Error("what was called off is part of a digest")
 		}
-		list, err := r.store.List(t.Context(), store.Filter{Limit: 10, Status: tidings.NotificationAccepted})
+		list, _, err := r.store.List(t.Context(), store.Filter{Limit: 10, Status: tidings.NotificationAccepted})
 		if err != nil || len(list) != 4 { // the digest and its three items
 			t.Errorf("%d are on their way, %v", len(list), err)
 		}
