@@ -146,9 +146,10 @@ func RedriveTurn(now time.Time, n int, rate float64) time.Time {
 func (s standing) redriven(superseded bool, due, now time.Time) standing {
 	s.tries, s.tried, s.finishedAt = 0, "", time.Time{}
 	switch {
+	case s.mark() != "": // a cancel goes before all else
 	case !now.Before(s.expiresAt):
 		return s.move(tidings.Expired, tidings.ReasonExpired, time.Time{}, now)
-	case superseded && !s.cancelled:
+	case superseded:
 		return s.move(tidings.Cancelled, tidings.ReasonSuperseded, time.Time{}, now)
 	}
 	return s.move(tidings.Parked, tidings.ReasonRedriven, due, now)

@@ -206,6 +206,23 @@ func TestARedriveOfWhatIsOfNoMoreUseEndsIt(t *testing.T) {
 	})
 }
 
+func TestARedriveOfWhatWasCalledOffSaysSoThoughItHasExpired(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		a := w.acceptance(start(), 2)
+		w.accept(a)
+		c := w.claim(start(), tidings.DeliveryOf(a.Notification.ID, 0))[0]
+		w.record(result(c, tidings.RecipientDead, tidings.Failed, start()))
+		_, err := s.Cancel(t.Context(), "", a.Notification.ID, start())
+		w.must(err)
+		got := w.redrive(store.Redrive{IDs: ids(c), From: tidings.Failed, Now: start().Add(25 * time.Hour)})
+		if got != (store.Redriven{Cancelled: 1}) {
+			t.Errorf("redriven %+v", got)
+		}
+		w.expect(c.Delivery.ID, tidings.Cancelled, tidings.ReasonCancelled)
+	})
+}
+
 func TestARedriveTakesOnlyWhatEndedAsItSays(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)
