@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -83,13 +82,9 @@ func keyOf(path, spelling string) string {
 	return ""
 }
 
-// elsewhere are the variables that commands and tests read, by the beginning of their names.
-var elsewhere = regexp.MustCompile(`^TIDINGS_(CONFIG|URL|KEY|TEST_.*)$`)
-
-// links are the variables that Kubernetes gives to containers beside services named tidings….
-var links = regexp.MustCompile(`_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$`)
-
-// leftOver refuses variables that read like a setting and are none, since somebody thinks they are.
+// leftOver refuses variables of a section that set nothing in it: somebody thinks that they do.
+// Other variables are none of ours to judge, since the machine, its tests and its container may
+// have some that begin like ours; nor is one for a provider that this file does not have.
 func (d *decoder) leftOver() error {
 	sections := map[string]field{}
 	collect(reflect.ValueOf(&Config{}).Elem(), sections)
@@ -99,13 +94,12 @@ func (d *decoder) leftOver() error {
 				return true
 			}
 		}
-		return strings.HasPrefix(variable, join(root, "providers")+"_")
+		return false
 	}
 	for _, variable := range slices.Sorted(maps.Keys(d.env)) {
-		if d.used[variable] || elsewhere.MatchString(variable) || links.MatchString(variable) && !section(variable) {
-			continue
+		if !d.used[variable] && section(variable) {
+			return fmt.Errorf("environment variable %s sets nothing: correct its name to the path of a setting, such as TIDINGS_DELIVERY_LEASE, or unset it", variable)
 		}
-		return fmt.Errorf("environment variable %s sets nothing: correct its name to the path of a setting, such as TIDINGS_DELIVERY_LEASE (providers must stand in the file), or unset it", variable)
 	}
 	return nil
 }
