@@ -27,7 +27,7 @@ demo: build ## run the whole service on this machine, with simulated providers
 	bin/tidings demo
 
 test: postgres browser ## run every test, on SQLite and on PostgreSQL
-	go test $(strip $(TESTFLAGS)) ./...
+	go test -timeout 30m $(strip $(TESTFLAGS)) ./...
 
 # What needs a database, a broker or many virtual hours is left to make test.
 QUICK = $$(go list ./... | grep -vE '/(api|workers|channels/email/smtp|internal/(app|bench|browser|faults/crash|faults/fleet|faults/points|intake|lanes|playground|store))$$')

@@ -19,10 +19,10 @@ const brownOutEnv = "TIDINGS_BROWNOUTS"
 // A provider that answers 503 for ten minutes in a blast is hardly called meanwhile, and what
 // waited goes out as fast as it can afterwards.
 func TestABrownOutOfTenMinutesInABlastIsCaughtUpWith(t *testing.T) {
-	const size, calls, takes = 3000, 4, 100 * time.Millisecond
-	on, whole := onSQLite, os.Getenv(brownOutEnv) != ""
+	const calls, takes = 4, 100 * time.Millisecond
+	size, on, whole := 2000, onSQLite, os.Getenv(brownOutEnv) != ""
 	if whole {
-		on = onEachDatabase
+		size, on = 3000, onEachDatabase
 	}
 	narrow := func(c *config.Config) {
 		narrowProvider(c, "apns", calls)

@@ -17,7 +17,7 @@ import (
 // held too: while the lanes are long and the provider fails now and then, users opt out one after
 // the other, and by the ledger no provider accepts anything for them more than a second later.
 func TestAnOptOutCountsForWhatIsUnderWay(t *testing.T) {
-	const users, each = 40, 10
+	const users, each = 24, 8
 	onEachDatabase(t, nil, func(t *testing.T, w *world) {
 		tokens := map[string]string{}
 		for i := range users {
