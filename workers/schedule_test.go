@@ -226,7 +226,9 @@ func (h *history) wrong(d *store.TrailDelivery, calls, unclear int) string {
 		return "cancelled by nobody"
 	case d.Status == tidings.Unknown && unclear == 0:
 		return "unknown, and no attempt was"
-	case d.Status == tidings.Dead && d.Tries < h.config.Delivery.MaxAttempts:
+	case d.Status == tidings.Dead && d.Reason == tidings.ReasonPoison && unclear < maxDeaths:
+		return "stopped as poison, and too few of its claims died"
+	case d.Status == tidings.Dead && d.Reason != tidings.ReasonPoison && d.Tries < h.config.Delivery.MaxAttempts:
 		return "dead with tries left"
 	case d.Status == tidings.Suppressed, d.Status == tidings.Bounced:
 		return "nobody asked for this end"

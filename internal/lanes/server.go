@@ -77,7 +77,12 @@ func (e *server) stop() {
 	}
 }
 
+// stop ends JetStream first: a shutdown beside open fetches would wait for 50 ms with a lock of
+// JetStream held, and whoever wants that lock would stand still with it.
 func stop(s *natsserver.Server) {
+	if err := s.ShutdownJetStream(); err != nil {
+		s.Errorf("shut JetStream down: %v", err)
+	}
 	s.Shutdown()
 	s.WaitForShutdown()
 }
