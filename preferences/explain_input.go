@@ -2,6 +2,7 @@ package preferences
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,8 +126,11 @@ func (q *question) inputAddress() string {
 
 func (q *question) inputDigest() string {
 	d := q.Event.Digest
-	if d == nil {
+	switch {
+	case d == nil:
 		return "the event type is not digested"
+	case !slices.Contains(d.Channels, q.channel):
+		return fmt.Sprintf("%s tells of each event for itself", q.channel)
 	}
 	return either(q.Digest, "it is a digest itself", fmt.Sprintf("gathered for %s", span(d.Window)))
 }

@@ -150,6 +150,19 @@ func TestExplainSaysWhatARuleLookedAt(t *testing.T) {
 	}
 }
 
+func TestExplainSaysWhichChannelsAreGathered(t *testing.T) {
+	r, f := situation()
+	r.Event.Channels = []tidings.Channel{tidings.Push, tidings.Email}
+	r.Event.Digest = &tidings.Digest{Window: time.Minute, Channels: []tidings.Channel{tidings.Push}}
+	for i, want := range []string{"gathered for 1m", "email tells of each event for itself"} {
+		for _, s := range preferences.Explain(r, f, noon)[i].Steps {
+			if s.Rule == "digest" && s.Input != want {
+				t.Errorf("channel %d: digest looked at %q, want %q", i, s.Input, want)
+			}
+		}
+	}
+}
+
 func BenchmarkExplain(b *testing.B) {
 	r, f := situation()
 	b.ReportAllocs()

@@ -69,6 +69,9 @@ func (d *declaration) readEvent(k key) *tidings.EventType {
 	if fresh := e.Fresh(); e.ExpiresIn > 0 && fresh >= e.ExpiresIn {
 		d.problem(k.line, "event type %s expires in %v, before it is late: fresh_for %v must be shorter", k.name, e.ExpiresIn, fresh)
 	}
+	if e.Digest != nil && e.ExpiresIn > 0 && e.Digest.Window >= e.ExpiresIn {
+		d.problem(k.line, "event type %s expires in %v, before its digest closes: window %v must be shorter", k.name, e.ExpiresIn, e.Digest.Window)
+	}
 	if e.Priority == "" {
 		e.Priority = tidings.Bulk
 		if e.Category.Kind == tidings.Critical {

@@ -184,7 +184,7 @@ func (s *scope) indexMember(in map[string]any, key any) (any, error) {
 	if isLiteral {
 		at += "/" + escape(text)
 	}
-	return nil, &missing{at}
+	return nil, &missing{posted(at)}
 }
 
 // whole is a small whole number.

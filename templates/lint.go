@@ -12,7 +12,7 @@ import (
 // Lint lists what is allowed and yet likely wrong: templates that do not render with the
 // examples of their schema or use names that it lacks, locales that some templates have and
 // others do not, rules that are declared before the service follows them, and event types that
-// would expire before they are late. expiresIn is the expiry of those that name none; 0: not known.
+// would expire before they are late or their digests close. expiresIn is the expiry of those that name none; 0: not known.
 func (c *Catalogue) Lint(expiresIn time.Duration) Problems {
 	var warnings Problems
 	warn := func(file string, line int, format string, args ...any) {
@@ -28,6 +28,9 @@ func (c *Catalogue) Lint(expiresIn time.Duration) Problems {
 		e := c.Events[name]
 		if fresh := e.Fresh(); e.ExpiresIn == 0 && expiresIn > 0 && fresh >= expiresIn {
 			warn(catalogFile, c.lines[name], "event type %s expires in %v by default, before it is late: fresh_for %v should be shorter, or name an expires_in", name, expiresIn, fresh)
+		}
+		if e.Digest != nil && e.ExpiresIn == 0 && expiresIn > 0 && e.Digest.Window >= expiresIn {
+			warn(catalogFile, c.lines[name], "event type %s expires in %v by default, before its digest closes: window %v should be shorter, or name an expires_in", name, expiresIn, e.Digest.Window)
 		}
 		c.lintEvent(e, warn)
 	}

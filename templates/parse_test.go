@@ -86,6 +86,8 @@ func TestParseNamesFileAndLineOfEveryProblem(t *testing.T) {
 		{"a bad duration", event("expires_in: 5 min"), `catalog.yaml:8: expires_in "5 min" is not a duration`},
 		{"a duration that is too long", event("expires_in: 721h"), "catalog.yaml:8: expires_in must lie between 1s and 720h"},
 		{"fresh for longer than it is of use", event("expires_in: 5m\n    fresh_for: 5m"), "catalog.yaml:5: event type shipped expires in 5m0s, before it is late"},
+		{"gathered for longer than it is of use", event("expires_in: 1m\n    digest: {window: 10m}"), "catalog.yaml:5: event type shipped expires in 1m0s, before its digest closes: window 10m0s must be shorter"},
+		{"gathered for as long as it is of use, by the default", event("expires_in: 10m\n    digest: {}"), "catalog.yaml:5: event type shipped expires in 10m0s, before its digest closes"},
 		{"an unknown lane", event("lane: fast"), `catalog.yaml:8: lane "fast" is not known; it is bulk, priority`},
 		{"no bool", event("sensitive: maybe"), "catalog.yaml:8: sensitive must be true or false"},
 		{"a digest of a channel that is none", event("digest: {channels: [sms]}"), "catalog.yaml:8: event type shipped: digest channel sms is none of its channels"},
@@ -257,7 +259,7 @@ events:
   offer.weekly:
     category: offers
     channels: [email]
-  offer.daily: {category: offers, channels: [email], fresh_for: 1h}
+  offer.daily: {category: offers, channels: [email], fresh_for: 1h, digest: {window: 25h}}
   offer.monthly: {category: offers, channels: [email], expires_in: 72h}
 `,
 	}
@@ -269,12 +271,13 @@ events:
 	for _, want := range []string{
 		"catalog.yaml:8: event type offer.weekly has no data schema",
 		"catalog.yaml:8: event type offer.weekly expires in 24h0m0s by default, before it is late: fresh_for 30h0m0s",
+		"event type offer.daily expires in 24h0m0s by default, before its digest closes: window 25h0m0s",
 	} {
 		if !strings.Contains(report, want) {
 			t.Errorf("no %q in\n%s", want, report)
 		}
 	}
-	if strings.Contains(report, "offer.daily expires") || strings.Contains(report, "offer.monthly expires") {
+	if strings.Contains(report, "offer.daily expires in 24h0m0s by default, before it is late") || strings.Contains(report, "offer.monthly expires") {
 		t.Errorf("warned without cause:\n%s", report)
 	}
 }

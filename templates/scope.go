@@ -188,7 +188,20 @@ func (s *scope) missing(from any, path string) error {
 	for name := range strings.SplitSeq(strings.TrimSuffix(path, "."), ".") {
 		base += "/" + escape(name)
 	}
-	return &missing{base}
+	return &missing{posted(base)}
+}
+
+// posted is where a member of an item of the digest stands in the event that was posted, which has
+// its data at its root.
+func posted(pointer string) string {
+	item, ok := strings.CutPrefix(pointer, "/digest/items/")
+	if !ok {
+		return pointer
+	}
+	if _, member, _ := strings.Cut(item, "/"); member == "data" || strings.HasPrefix(member, "data/") {
+		return "/" + member
+	}
+	return pointer
 }
 
 // pointer is where a value stands below the root. Objects and lists are found by identity;
@@ -199,6 +212,9 @@ func (s *scope) pointer(v any) (string, bool) {
 	}
 	if p, ok := find(s.data, v); ok {
 		return "/data" + p, true
+	}
+	if p, ok := find(s.digest, v); ok {
+		return "/digest" + p, true
 	}
 	if p, ok := find(s.user, v); ok {
 		return "/user" + p, true
