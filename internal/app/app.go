@@ -50,6 +50,7 @@ type App struct {
 	draining atomic.Bool
 	cleanups []cleanup
 	served   chan error
+	usurped  chan error // says that the log is worked with another process's broker
 	door     *admission.Door
 
 	// The parts, for programs that drive the service from within. Workers is nil without that role.
@@ -68,7 +69,7 @@ type cleanup struct {
 // in the order in which parts need each other; the clean-ups run in reverse.
 func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error) {
 	s = s.withDefaults()
-	a := &App{cfg: cfg, served: make(chan error, 1)}
+	a := &App{cfg: cfg, served: make(chan error, 1), usurped: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.cleanUp(context.WithoutCancel(ctx)))
@@ -106,6 +107,9 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	a.push("store", func(context.Context) error { return a.Store.Close() })
+	if err := a.takeBroker(ctx, s.Log); err != nil {
+		return nil, err
+	}
 
 	books, err = openCatalogues(ctx, a.Store, cfg, s.Log)
 	if err != nil {
@@ -204,13 +208,15 @@ func (s Settings) withDefaults() Settings {
 // URL is where this process listens.
 func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
 
-// Run serves until ctx ends or the listener fails, then shuts down.
+// Run serves until ctx ends, the listener fails, or the log is worked with another process's broker,
+// then shuts down.
 func (a *App) Run(ctx context.Context) error {
 	var failed error
 	select {
 	case <-ctx.Done():
 	case err := <-a.served:
 		failed = fmt.Errorf("serve http: %w", err)
+	case failed = <-a.usurped:
 	}
 	return errors.Join(failed, a.Shutdown(context.WithoutCancel(ctx)))
 }
