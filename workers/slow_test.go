@@ -30,24 +30,37 @@ func TestASlowProviderAndAShortAckWaitRepeatNothing(t *testing.T) {
 	})
 }
 
+// What is claimed and cannot be called burns its lease. Both lanes of a channel find the same four
+// places free at the same instant.
 func TestNothingIsClaimedThatHasNoPermit(t *testing.T) {
-	s := &script{takes: time.Second}
-	p := provider("phones", tidings.Push, s)
-	p.Concurrency = 4
-	inWorld(t, []Provider{p}, func(t *testing.T, w *world) {
-		workers := w.start()
-		ids := w.accept(40, orderPush)
-		for range 150 {
-			w.pass(100 * time.Millisecond)
-			if n := int(workers.senders["push.bulk"].open.Load()); n > 4 {
-				t.Fatalf("%d are claimed, their leases run, and four can be called", n)
-			}
-		}
-		w.ends(tidings.Sent, "", ids...)
-		for _, id := range ids {
-			if d := w.delivery(id); d.ClaimNo != 1 {
-				t.Errorf("claimed %d times", d.ClaimNo)
-			}
-		}
-	})
+	for _, test := range []struct {
+		why  string
+		also order // beside orders by push; zero: nothing
+	}{{"one lane", order{}}, {"two lanes that share a provider", order{event: "payment.failed", channel: tidings.Push, token: "phones"}}} {
+		t.Run(test.why, func(t *testing.T) {
+			s := &script{takes: time.Second}
+			p := provider("phones", tidings.Push, s)
+			p.Concurrency = 4
+			inWorld(t, []Provider{p}, func(t *testing.T, w *world) {
+				workers := w.start()
+				ids := w.accept(40, orderPush)
+				if test.also.event != "" {
+					ids = append(ids, w.accept(40, test.also)...)
+				}
+				for range len(ids) / 4 * 15 {
+					w.pass(100 * time.Millisecond)
+					n := workers.senders["push.bulk"].calls.Load() + workers.senders["push.priority"].calls.Load()
+					if n > 4 {
+						t.Fatalf("%d are claimed, their leases run, and four can be called", n)
+					}
+				}
+				w.ends(tidings.Sent, "", ids...)
+				for _, id := range ids {
+					if d := w.delivery(id); d.ClaimNo != 1 {
+						t.Errorf("claimed %d times", d.ClaimNo)
+					}
+				}
+			})
+		})
+	}
 }

@@ -3,9 +3,11 @@ package intake_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"tidings"
+	"tidings/internal/faults"
 	"tidings/internal/intake"
 	"tidings/internal/store"
 	"tidings/internal/store/storetest"
@@ -58,18 +60,45 @@ func TestAClosedIntakeIsNotReady(t *testing.T) {
 	})
 }
 
-func TestACallerWhoGoesAwayStillHasItsEventTaken(t *testing.T) {
-	each(t, func(t *testing.T, r *rig) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := r.Post(ctx, shipped("u_1", "k")); err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("Post = %v, want its context's end at most", err)
-		}
-		r.post(t, shipped("u_1", "k"))
-		if n := r.notifications(t); n != 1 {
-			t.Errorf("the log holds %d notifications, want 1", n)
-		}
-	})
+// The caller goes away while its events are looked up: others may share their transaction.
+func TestACallerWhoGoesAwayStillHasItsEventsTaken(t *testing.T) {
+	for name, settings := range map[string]func(testing.TB) store.Settings{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			var gone atomic.Pointer[context.CancelFunc]
+			life := faults.NewLife(func(c faults.Call) faults.Fate {
+				if leave := gone.Load(); leave != nil && c.Seam == faults.Database {
+					(*leave)()
+				}
+				return faults.Fate{}
+			}, nil)
+			s := settings(t)
+			s.Connector = life.Connector
+			r := newRig(t, storetest.Open(t, s))
+			leaving := func() context.Context {
+				ctx, leave := context.WithCancel(t.Context())
+				gone.Store(&leave)
+				return ctx
+			}
+			again := func(e intake.Event) {
+				t.Helper()
+				gone.Store(nil)
+				if res, err := r.Post(t.Context(), e); err != nil || !res.Duplicate {
+					t.Errorf("posting %q again gives %+v, %v; want the first one", e.DedupeKey, res, err)
+				}
+			}
+			one, two, three := shipped("u_1", "a"), shipped("u_2", "b"), shipped("u_3", "c")
+			if _, err := r.Post(leaving(), one); err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("Post = %v, want its context's end at most", err)
+			}
+			again(one)
+			res, err := r.PostBatch(leaving(), []intake.Event{two, three})
+			if err != nil || len(res) != 2 || res[0].Refusal != nil || res[1].Refusal != nil {
+				t.Errorf("PostBatch = %+v, %v; want both taken", res, err)
+			}
+			again(two)
+			again(three)
+		})
+	}
 }
 
 func TestAnEventThatCannotBeStoredIsAnError(t *testing.T) {

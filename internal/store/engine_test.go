@@ -147,6 +147,23 @@ func TestACallerWhoGivesUpBeforeItsTurnWritesNothing(t *testing.T) {
 	}
 }
 
+func TestACallerWhoGivesUpInItsTurnLeavesAWholeTransaction(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *Store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := s.write(ctx, Normal, func(tx *tx) error {
+			if _, err := tx.exec("pulse", 1); err != nil {
+				return err
+			}
+			cancel()
+			_, err := tx.exec("pulse", 2)
+			return err
+		})
+		if err != nil || countPulse(t, s) != 1 {
+			t.Fatalf("%v, and %d rows", err, countPulse(t, s))
+		}
+	})
+}
+
 func TestTwoProcessesOnOneFileNeverSeeALock(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
