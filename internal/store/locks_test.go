@@ -168,26 +168,6 @@ func TestEveryVerbLocksDeliveriesInTheOrderOfTheirKeys(t *testing.T) {
 	}
 }
 
-func TestTwoDeliveriesThatEndAtOnceEndTheirNotification(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		w := newWorld(t, s)
-		for range 20 {
-			ids := w.accept(w.acceptance(start(), 2))[0].Deliveries
-			claims := w.claim(start(), ids...)
-			var wg sync.WaitGroup
-			for _, c := range claims {
-				wg.Go(func() { w.record(result(c, tidings.OK, tidings.Sent, start())) })
-			}
-			wg.Wait()
-			ntf := tidings.NotificationOf(ids[0])
-			standings, err := s.Standings(t.Context(), []tidings.NotificationID{ntf}, start().Add(time.Second))
-			if err != nil || standings[ntf].Status != tidings.NotificationSent {
-				t.Fatalf("it stands as %q, %v", standings[ntf].Status, err)
-			}
-		}
-	})
-}
-
 // Neither of the two sees what the other writes, so the sweep brings them together.
 func TestAReceiptByReferenceAndItsRecordAtOnceMeetByTheNextSweep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
