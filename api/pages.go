@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -37,12 +38,14 @@ func (s *service) pageRoutes() []route {
 		},
 		{
 			method: http.MethodPost, pattern: "/u/{token}", summary: "Unsubscribe at one click",
-			about: "RFC 8058: the body is List-Unsubscribe=One-Click, as a form. Opts the user out by as much as the category's opt_out says; again, it changes nothing more.",
+			about: "RFC 8058: the body is List-Unsubscribe=One-Click, as a form. Opts the user out by as much as the category's opt_out says; again, it changes nothing more. The page undoes that, and nothing else.",
 			gives: []reply{
 				{status: http.StatusOK, about: "Unsubscribed; the page offers to undo it.", media: html},
 				{status: http.StatusNotFound, about: "The link is not one of ours.", media: html},
 				{status: http.StatusConflict, about: "The category is critical by now, or what is to be undone was changed since.", media: html},
-				{status: http.StatusTooManyRequests, about: "Too many changes by this user's links in a short time.", media: html},
+				{status: http.StatusGone, about: "It is too late to undo it: an undo is good for an hour.", media: html},
+				{status: http.StatusUnprocessableEntity, about: "The form cannot be read, or is none of the page.", media: html},
+				{status: http.StatusTooManyRequests, about: "Undoing only: too many changes on this user's pages in a short time. To unsubscribe is never too much.", media: html},
 			},
 			errors: []problem.Code{problem.UnsupportedMediaType, problem.TooLarge},
 			serve:  s.sent(s.pages.Unsubscribe),
@@ -63,9 +66,9 @@ func (s *service) pageRoutes() []route {
 			gives: []reply{
 				{status: http.StatusOK, about: "Confirmed.", media: html},
 				{status: http.StatusNotFound, about: "The link is not one of ours.", media: html},
-				{status: http.StatusConflict, about: "It was taken back since.", media: html},
+				{status: http.StatusConflict, about: "It was taken back since, or asked for anew.", media: html},
 				{status: http.StatusGone, about: "The link has expired.", media: html},
-				{status: http.StatusTooManyRequests, about: "Too many changes by this user's links in a short time.", media: html},
+				{status: http.StatusUnprocessableEntity, about: "The form cannot be read, or is none of the page.", media: html},
 			},
 			errors: []problem.Code{problem.UnsupportedMediaType, problem.TooLarge},
 			serve:  s.sent(s.pages.Confirm),
@@ -86,9 +89,9 @@ func (s *service) pageRoutes() []route {
 				{status: http.StatusSeeOther, about: "Saved; leads back to the page, which offers to undo it."},
 				{status: http.StatusNotFound, about: "The link is not one of ours.", media: html},
 				{status: http.StatusConflict, about: "Somebody changed them since; the page shows what was sent, to be looked at and saved again.", media: html},
-				{status: http.StatusGone, about: "The link has expired.", media: html},
+				{status: http.StatusGone, about: "The link has expired, or it is too late to undo: that is good for an hour.", media: html},
 				{status: http.StatusUnprocessableEntity, about: "The page, with what is wrong.", media: html},
-				{status: http.StatusTooManyRequests, about: "Too many changes by this user's links in a short time.", media: html},
+				{status: http.StatusTooManyRequests, about: "Too many changes on this user's pages in a short time; what is refused does not count.", media: html},
 			},
 			errors: []problem.Code{problem.UnsupportedMediaType, problem.TooLarge},
 			serve:  s.sent(s.pages.SavePreferences),
@@ -120,6 +123,9 @@ func (s *service) read(show shower) func(*call) (*answer, error) {
 func (s *service) sent(show shower) func(*call) (*answer, error) {
 	return func(c *call) (*answer, error) {
 		form, err := c.form()
+		if errors.Is(err, errForm) {
+			return s.show(c, s.pages.Unclear, nil)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -140,6 +146,9 @@ func (s *service) show(c *call, show shower, form url.Values) (*answer, error) {
 	return &answer{status: p.Status, header: p.Header, raw: p.Body}, nil
 }
 
+// errForm is a form that cannot be read. Who sent it looks at a page.
+var errForm = errors.New("the form cannot be read")
+
 // form reads a form, in either of its media types.
 func (c *call) form() (url.Values, error) {
 	if err := c.media([]string{mediaForm, mediaParts}); err != nil {
@@ -153,13 +162,13 @@ func (c *call) form() (url.Values, error) {
 	if media == mediaForm {
 		values, err := url.ParseQuery(string(body))
 		if err != nil {
-			return nil, invalid("", "the form cannot be read")
+			return nil, errForm
 		}
 		return values, nil
 	}
 	parts, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(maxForm) // in memory: the body is smaller
 	if err != nil {
-		return nil, invalid("", "the form cannot be read")
+		return nil, errForm
 	}
 	return parts.Value, nil
 }

@@ -99,10 +99,14 @@ type settling struct {
 	entries []Entry
 }
 
+// add adds a line. The ids of the lines of one change have its instant and their order.
 func (s *settling) add(category string, channel tidings.Channel, action ConsentState) {
-	if action != "" {
-		s.entries = append(s.entries, s.by.Entry(category, channel, action, s.now))
+	if action == "" {
+		return
 	}
+	e := s.by.Entry(category, channel, action, s.now)
+	e.ID = tidings.NewConsentID(s.now.Add(time.Duration(len(s.entries)) * time.Microsecond))
+	s.entries = append(s.entries, e)
 }
 
 // category adds the lines of one category, and lets its consent follow from them.

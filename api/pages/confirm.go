@@ -14,18 +14,18 @@ const confirmField = "confirm"
 
 // AskConfirm is the page with the button that confirms a consent. It changes nothing.
 func (s *Site) AskConfirm(ctx context.Context, r Request) (Page, error) {
-	p, err := s.confirm(ctx, r, s.visit)
+	p, err := s.confirm(ctx, r)
 	return s.answer(p, err, r)
 }
 
 // Confirm makes the consent given that the link is about, unless it was taken back since.
 func (s *Site) Confirm(ctx context.Context, r Request) (Page, error) {
-	p, err := s.confirm(ctx, r, s.change)
+	p, err := s.confirm(ctx, r)
 	return s.answer(p, err, r)
 }
 
-func (s *Site) confirm(ctx context.Context, r Request, open func(context.Context, links.Purpose, Request) (*visitor, error)) (Page, error) {
-	v, err := open(ctx, links.Confirm, r)
+func (s *Site) confirm(ctx context.Context, r Request) (Page, error) {
+	v, err := s.visit(ctx, links.Confirm, r)
 	if err != nil {
 		return Page{}, err
 	}
@@ -41,7 +41,7 @@ func (s *Site) confirm(ctx context.Context, r Request, open func(context.Context
 	}
 	line, err := tidings.ParseConsentID(v.link.Ref)
 	if err != nil || !r.Form.Has(confirmField) {
-		return Page{}, &notice{status: http.StatusUnprocessableEntity, title: "unclear", text: "unclear_text"}
+		return Page{}, unclear()
 	}
 	given, err := s.Store.ConfirmConsent(ctx, v.link.User, category.Name, line, preferences.Origin{Source: preferences.SourcePage}, r.Now)
 	if err != nil {

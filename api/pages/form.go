@@ -90,8 +90,8 @@ func asksFirst(c *tidings.Category) bool {
 	return c.Kind == tidings.Marketing && c.Consent != tidings.OptOut
 }
 
-// The fields of the form. Beside each group of boxes a hidden field names those that were shown,
-// since a box that is off is not sent.
+// The fields of the form. Beside each box and group of boxes a hidden field names those that were
+// shown, since a box that is off is not sent.
 const (
 	versionField = "version"
 	allField     = "all"
@@ -105,16 +105,26 @@ const (
 	localeField  = "locale"
 )
 
-// readForm reads what was sent; false when it is no form of the page.
-func readForm(sent url.Values) (form, bool) {
+// readForm reads what was sent; false when it is no form of the page. What does not stand in it is
+// as the visitor has it.
+func (v *visitor) readForm(sent url.Values) (form, bool) {
 	version, err := strconv.ParseInt(sent.Get(versionField), 10, 64)
 	if err != nil || version < 0 {
 		return form{}, false
 	}
-	f := form{
-		version: version, all: sent.Has(allField), ways: boxes(sent, wayField), kinds: map[string]map[tidings.Channel]bool{},
-		quiet: sent.Has(quietField), start: sent.Get(startField), end: sent.Get(endField),
-		zone: sent.Get(zoneField), locale: sent.Get(localeField),
+	f := v.form()
+	f.version, f.ways, f.kinds = version, boxes(sent, wayField), map[string]map[tidings.Channel]bool{}
+	if sent.Has(allField + shownSuffix) {
+		f.all = sent.Has(allField)
+	}
+	if sent.Has(quietField + shownSuffix) {
+		f.quiet, f.start, f.end = sent.Has(quietField), sent.Get(startField), sent.Get(endField)
+	}
+	if sent.Has(zoneField) {
+		f.zone = sent.Get(zoneField)
+	}
+	if sent.Has(localeField) {
+		f.locale = sent.Get(localeField)
 	}
 	for name := range sent {
 		kind, found := strings.CutPrefix(name, kindPrefix)
@@ -153,7 +163,7 @@ func (f *form) hours() (preferences.Hours, bool) {
 func (f *form) changes(v *visitor) bool {
 	p, u := v.wants.Clone(), v.user
 	f.apply(&p, &u, v)
-	return undoOf(p, v.wants, u, v.user) != "" || len(difference(p, v.wants)) > 0
+	return u.Locale != v.user.Locale || u.Timezone != v.user.Timezone || len(difference(p, v.wants)) > 0
 }
 
 // apply changes what the form says otherwise than it is. It must have been checked.
@@ -184,27 +194,30 @@ func (f *form) apply(p *preferences.Preferences, u *tidings.User, v *visitor) {
 	u.Locale, u.Timezone = f.locale, f.zone
 }
 
-// choose makes the choice of a category what its boxes say. All of them on, or off, speaks of the
-// whole category, so that it also holds for channels it gets later.
+// choose makes the choice of a category what its boxes say, in those that say otherwise than it is. All
+// of them off speaks of the whole category, so that it also holds for channels it gets later; all of
+// them on does so too, where what was switched on is no consent to more than was shown.
 func choose(p *preferences.Preferences, c *tidings.Category, boxes map[tidings.Channel]bool, channels int) {
-	changed, on := false, 0
+	changed, on := map[tidings.Channel]bool{}, 0
 	for channel, box := range boxes {
-		changed = changed || box != wanted(p, c, channel)
+		if box != wanted(p, c, channel) {
+			changed[channel] = box
+		}
 		if box {
 			on++
 		}
 	}
-	if !changed {
+	if len(changed) == 0 {
 		return
 	}
-	choice := preferences.Choice{All: p.Categories[c.Name].All, Channels: maps.Clone(p.Categories[c.Name].Channels)}
-	whole := len(boxes) == channels && (on == 0 || on == channels)
-	switch {
-	case whole:
-		all := on > 0
-		choice = preferences.Choice{All: &all}
+	choice := preferences.Choice{All: p.Categories[c.Name].All, Channels: p.Categories[c.Name].Channels}
+	switch whole := len(boxes) == channels; {
+	case whole && on == 0:
+		choice = preferences.Choice{All: new(false)}
+	case whole && on == channels && len(changed) == channels && !asksFirst(c):
+		choice = preferences.Choice{All: new(true)}
 	default:
-		for channel, box := range boxes {
+		for channel, box := range changed {
 			choice.Channels = with(choice.Channels, channel, box)
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// How many changes a person may make by their links: so many at once, and one more in each span.
+// How many changes a person may make on their pages: so many at once, and one more in each span. What
+// is refused, and what only repeats, counts for nothing.
 const (
 	burst    = 20
 	oneMore  = 3 * time.Second
@@ -40,4 +41,13 @@ func (l *limiter) take(user string, now time.Time) bool {
 	}
 	l.spent[user] = spent{left + 1, now}
 	return true
+}
+
+// giveBack gives back one that was taken, for a change that did not come about.
+func (l *limiter) giveBack(user string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if was, known := l.spent[user]; known {
+		l.spent[user] = spent{max(0, was.count-1), was.at}
+	}
 }

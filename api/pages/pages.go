@@ -86,6 +86,7 @@ type visitor struct {
 	user      tidings.User
 	wants     preferences.Preferences
 	catalogue *templates.Catalogue
+	version   int64 // of the catalogue
 	words     words
 }
 
@@ -105,18 +106,20 @@ func (s *Site) visit(ctx context.Context, p links.Purpose, r Request) (*visitor,
 	if err != nil {
 		return nil, err
 	}
-	catalogue, _ := s.Catalogue()
-	return &visitor{link: link, user: user, wants: wants, catalogue: catalogue,
+	catalogue, version := s.Catalogue()
+	return &visitor{link: link, user: user, wants: wants, catalogue: catalogue, version: version,
 		words: s.speak(cmp.Or(user.Locale, catalogue.DefaultLocale))}, nil
 }
 
-// change visits, and takes one from the changes that the person may make in a while.
-func (s *Site) change(ctx context.Context, p links.Purpose, r Request) (*visitor, error) {
-	v, err := s.visit(ctx, p, r)
-	if err == nil && !s.changes.take(v.link.User, r.Now) {
-		return nil, &notice{status: http.StatusTooManyRequests, title: "busy", text: "busy_text"}
-	}
-	return v, err
+// Unclear is the page for a form that cannot be read.
+func (s *Site) Unclear(_ context.Context, r Request) (Page, error) { return s.explain(unclear(), r) }
+
+func unclear() *notice {
+	return &notice{status: http.StatusUnprocessableEntity, title: "unclear", text: "unclear_text"}
+}
+
+func busy() *notice {
+	return &notice{status: http.StatusTooManyRequests, title: "busy", text: "busy_text"}
 }
 
 // Failed is the page that says that something did not work, whatever it was.

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -13,13 +12,8 @@ import (
 	"tidings/preferences"
 )
 
-// What a page of preferences says of the change before it, in its query.
-const (
-	savedField  = "saved"  // with what takes it back, or one of the values below
-	undoneField = "undone" // it was taken back
-	nothing     = "none"   // there was nothing to save
-	forGood     = "yes"    // it cannot be taken back here
-)
+// What a page of preferences is told of the change before it, in its query.
+const savedField = "saved" // with the token of the step
 
 // ShowPreferences is the page on which a person chooses what they are sent.
 func (s *Site) ShowPreferences(ctx context.Context, r Request) (Page, error) {
@@ -33,26 +27,22 @@ func (s *Site) showPreferences(ctx context.Context, r Request) (Page, error) {
 		return Page{}, err
 	}
 	view := s.preferencesView(v, v.form(), r)
-	view.Notice = v.news(r.Query)
+	view.Notice = s.news(v, r)
 	return s.page("preferences", http.StatusOK, view)
 }
 
-// news is what came of the change that led here; nothing when another one followed it.
-func (v *visitor) news(query url.Values) *news {
-	switch {
-	case query.Has(undoneField):
-		return &news{Text: v.words.text("undone")}
-	case query.Get(savedField) == nothing:
-		return &news{Text: v.words.text("saved_nothing")}
-	case query.Get(savedField) == forGood:
-		return &news{Text: v.words.text("saved")}
-	case query.Has(savedField):
-		undo := query.Get(savedField)
-		if step, ok := readUndo(undo); ok && step.Version == v.wants.Version {
-			return &news{Text: v.words.text("saved"), Undo: undo}
-		}
+// news is what came of the change that led here; nothing when another one followed it, or there was none.
+func (s *Site) news(v *visitor, r Request) *news {
+	token := r.Query.Get(savedField)
+	done, err := s.stepOf(v, token, r.Now)
+	if err != nil || done.Version != v.wants.Version {
+		return nil
 	}
-	return nil
+	n := &news{Text: v.words.text(done.Did)}
+	if len(done.Patch) > 0 && !done.empty() {
+		n.Undo = token
+	}
+	return n
 }
 
 // SavePreferences stores what the form of the page says and leads back to the page. Only what the
@@ -63,16 +53,16 @@ func (s *Site) SavePreferences(ctx context.Context, r Request) (Page, error) {
 }
 
 func (s *Site) savePreferences(ctx context.Context, r Request) (Page, error) {
-	v, err := s.change(ctx, links.Preferences, r)
+	v, err := s.visit(ctx, links.Preferences, r)
 	if err != nil {
 		return Page{}, err
 	}
 	if r.Form.Has(undoField) {
 		return s.undoPreferences(ctx, v, r)
 	}
-	f, ok := readForm(r.Form)
+	f, ok := v.readForm(r.Form)
 	if !ok {
-		return Page{}, &notice{status: http.StatusUnprocessableEntity, title: "unclear", text: "unclear_text"}
+		return Page{}, unclear()
 	}
 	if f.check(s, v) {
 		view := s.preferencesView(v, f, r)
@@ -80,19 +70,25 @@ func (s *Site) savePreferences(ctx context.Context, r Request) (Page, error) {
 		return s.page("preferences", http.StatusUnprocessableEntity, view)
 	}
 	if f.version == v.wants.Version && !f.changes(v) {
-		return s.back(r, savedField, nothing), nil
+		return s.back(v, r, step{Did: didNothing, Version: f.version}), nil
+	}
+	if !s.changes.take(v.link.User, r.Now) {
+		return Page{}, busy()
 	}
 	done, err := s.save(ctx, v, f.version, preferences.SourcePage, r.Now, func(p *preferences.Preferences, u *tidings.User) error {
 		f.apply(p, u, v)
 		return nil
 	})
+	if err != nil {
+		s.changes.giveBack(v.link.User)
+	}
 	if errors.Is(err, store.ErrConflict) {
 		return s.conflict(ctx, v, f, r)
 	}
 	if err != nil {
 		return Page{}, err
 	}
-	return s.back(r, savedField, cmp.Or(done.undo, forGood)), nil
+	return s.back(v, r, done), nil
 }
 
 // conflict shows the person their own choices again, so that nothing they did is lost; saving them
@@ -109,7 +105,7 @@ func (s *Site) conflict(ctx context.Context, v *visitor, f form, r Request) (Pag
 }
 
 func (s *Site) undoPreferences(ctx context.Context, v *visitor, r Request) (Page, error) {
-	_, err := s.takeBack(ctx, v, r.Form.Get(undoField), preferences.SourcePage, r.Now)
+	done, err := s.takeBack(ctx, v, r.Form.Get(undoField), preferences.SourcePage, r.Now)
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		now, err := s.visit(ctx, links.Preferences, r)
@@ -122,12 +118,12 @@ func (s *Site) undoPreferences(ctx context.Context, v *visitor, r Request) (Page
 	case err != nil:
 		return Page{}, err
 	}
-	return s.back(r, undoneField, "1"), nil
+	return s.back(v, r, done), nil
 }
 
 // back leads to the page by its link, so that loading it again sends nothing again.
-func (s *Site) back(r Request, name, value string) Page {
+func (s *Site) back(v *visitor, r Request, done step) Page {
 	p := Page{Status: http.StatusSeeOther, Header: s.headers()}
-	p.Header["Location"] = r.Token + "?" + url.Values{name: {value}}.Encode()
+	p.Header["Location"] = r.Token + "?" + url.Values{savedField: {s.sign(v, done, r.Now)}}.Encode()
 	return p
 }

@@ -2,12 +2,10 @@ package pages
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
+	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
 	"tidings"
@@ -17,18 +15,10 @@ import (
 // anyVersion lets a change go through whatever was changed before it.
 const anyVersion = -1
 
-// maxUndo bounds what takes a change back, in bytes of a URL: what is longer cannot be undone.
-const maxUndo = 4000
-
-// saved is a change that was stored.
-type saved struct {
-	version int64
-	undo    string // empty: it cannot be taken back
-}
-
-// save changes what a visitor wants, if it is still at the version they saw.
+// save changes what a visitor wants, if it is still at the version they saw, and gives the step that
+// takes the change back.
 func (s *Site) save(ctx context.Context, v *visitor, seen int64, source preferences.Source, now time.Time,
-	change func(p *preferences.Preferences, u *tidings.User) error) (saved, error) {
+	change func(p *preferences.Preferences, u *tidings.User) error) (step, error) {
 	var before preferences.Preferences
 	var who tidings.User
 	p, u, err := s.Store.ChangePreferences(ctx, v.link.User, seen, now, func(p *preferences.Preferences, u *tidings.User) ([]preferences.Entry, error) {
@@ -36,54 +26,35 @@ func (s *Site) save(ctx context.Context, v *visitor, seen int64, source preferen
 		if err := change(p, u); err != nil {
 			return nil, err
 		}
-		return preferences.Settle(before, p, v.categoryOf, preferences.Origin{Source: source}, now), nil
+		lines := preferences.Settle(before, p, v.categoryOf, preferences.Origin{Source: source}, now)
+		if source == preferences.SourcePage {
+			v.tell(lines)
+		}
+		return lines, nil
 	})
 	if err != nil {
-		return saved{}, err
+		return step{}, err
 	}
-	if v.losesDoubleConsent(before, p) {
-		return saved{version: p.Version}, nil
-	}
-	return saved{version: p.Version, undo: undoOf(p, before, u, who)}, nil
+	return v.stepBack(p, before, u, who), nil
 }
 
-// losesDoubleConsent reports whether a consent is gone that only a link can bring back, which is sent.
-func (v *visitor) losesDoubleConsent(before, after preferences.Preferences) bool {
-	for name, was := range before.Consents {
-		c, _ := v.categoryOf(name)
-		if c.Consent == tidings.DoubleOptIn && was.State == preferences.ConsentGiven && after.Consents[name].State != preferences.ConsentGiven {
-			return true
+// tell writes into the lines what the page showed the person beside what they switched.
+func (v *visitor) tell(lines []preferences.Entry) {
+	for i := range lines {
+		e := &lines[i]
+		e.Version = fmt.Sprintf("catalogue %d", v.version)
+		switch c, known := v.categoryOf(e.Category); {
+		case known:
+			title, description := v.describe(&c)
+			e.Wording = strings.TrimSpace(title + "\n" + description)
+		case e.Category != "": // it is gone from the catalogue, so the page did not show it
+			e.Version = ""
+		case e.Channel != "":
+			e.Wording = v.words.text(string(e.Channel)) + "\n" + v.words.text("ways_hint")
+		default:
+			e.Wording = v.words.text("all_label") + "\n" + v.words.text("all_hint")
 		}
 	}
-	return false
-}
-
-// takeBack undoes the last change; store.ErrConflict says that there was another one since. What it
-// is given is not signed, since it can do no more than the page that it belongs to.
-func (s *Site) takeBack(ctx context.Context, v *visitor, undo string, source preferences.Source, now time.Time) (saved, error) {
-	step, ok := readUndo(undo)
-	if !ok || !s.known(step.Locale, step.Timezone, v) {
-		return saved{}, &notice{status: http.StatusUnprocessableEntity, title: "unclear", text: "unclear_text"}
-	}
-	back, err := s.save(ctx, v, step.Version, source, now, func(p *preferences.Preferences, u *tidings.User) error {
-		next, err := p.Patch(step.Patch, v.kind)
-		if err != nil {
-			return err
-		}
-		*p = next
-		if step.Locale != nil {
-			u.Locale = *step.Locale
-		}
-		if step.Timezone != nil {
-			u.Timezone = *step.Timezone
-		}
-		return nil
-	})
-	var wrong *preferences.PatchError
-	if errors.As(err, &wrong) {
-		return saved{}, &notice{status: http.StatusUnprocessableEntity, title: "unclear", text: "unclear_text"}
-	}
-	return back, err
 }
 
 // categoryOf is a category of the catalogue, or the one that the link is about: a link outlives
@@ -100,46 +71,6 @@ func (v *visitor) categoryOf(name string) (tidings.Category, bool) {
 func (v *visitor) kind(category string) (tidings.CategoryKind, bool) {
 	c, known := v.categoryOf(category)
 	return c.Kind, known
-}
-
-// An undoStep is a merge patch that leads from a version back to the one before it.
-type undoStep struct {
-	Version  int64           `json:"v"`
-	Patch    json.RawMessage `json:"p"`
-	Locale   *string         `json:"l,omitempty"`
-	Timezone *string         `json:"z,omitempty"`
-}
-
-func readUndo(text string) (step undoStep, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(text) > maxUndo || json.Unmarshal(raw, &step) != nil || len(step.Patch) == 0 {
-		return undoStep{}, false
-	}
-	return step, step.Version >= 0
-}
-
-// undoOf is the step from after back to before; empty when they do not differ, or too much.
-func undoOf(after, before preferences.Preferences, now, then tidings.User) string {
-	patch := difference(after, before)
-	step := undoStep{Version: after.Version}
-	if now.Locale != then.Locale {
-		step.Locale = &then.Locale
-	}
-	if now.Timezone != then.Timezone {
-		step.Timezone = &then.Timezone
-	}
-	if len(patch) == 0 && step.Locale == nil && step.Timezone == nil {
-		return ""
-	}
-	var err error
-	if step.Patch, err = json.Marshal(patch); err != nil {
-		return ""
-	}
-	raw, err := json.Marshal(step)
-	if err != nil || base64.RawURLEncoding.EncodedLen(len(raw)) > maxUndo {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // difference is the merge patch that leads from one to the other, in what a page can change.

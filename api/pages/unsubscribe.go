@@ -62,14 +62,15 @@ func (s *Site) askUnsubscribe(ctx context.Context, r Request) (Page, error) {
 }
 
 // Unsubscribe opts out by as much as the category says, or takes that back. The same again
-// changes nothing more.
+// changes nothing more, so that there is no limit to it: nobody can keep a person from opting out
+// by using up what they may change in a while.
 func (s *Site) Unsubscribe(ctx context.Context, r Request) (Page, error) {
 	p, err := s.unsubscribe(ctx, r)
 	return s.answer(p, err, r)
 }
 
 func (s *Site) unsubscribe(ctx context.Context, r Request) (Page, error) {
-	v, err := s.change(ctx, links.Unsubscribe, r)
+	v, err := s.visit(ctx, links.Unsubscribe, r)
 	if err != nil {
 		return Page{}, err
 	}
@@ -81,18 +82,18 @@ func (s *Site) unsubscribe(ctx context.Context, r Request) (Page, error) {
 	case r.Form.Has(undoField):
 		return s.resubscribe(ctx, v, r)
 	case r.Form.Get(oneClickField) != oneClickValue:
-		return Page{}, &notice{status: http.StatusUnprocessableEntity, title: "unclear", text: "unclear_text"}
+		return Page{}, unclear()
 	case off(&v.wants, &category):
 		return s.stopped(v, &category, r, "already", "")
 	}
-	saved, err := s.save(ctx, v, anyVersion, preferences.SourceUnsubscribe, r.Now, func(p *preferences.Preferences, _ *tidings.User) error {
+	done, err := s.save(ctx, v, anyVersion, preferences.SourceUnsubscribe, r.Now, func(p *preferences.Preferences, _ *tidings.User) error {
 		p.OptOut(&category, tidings.Email) // the link came by mail
 		return nil
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	return s.stopped(v, &category, r, "stopped", saved.undo)
+	return s.stopped(v, &category, r, "stopped", s.undo(v, done, r.Now))
 }
 
 // resubscribe takes an opt-out back, as long as nothing was changed since.

@@ -26,12 +26,14 @@ const (
 	Unsubscribe Purpose = "unsubscribe" // opt out of one category; never expires, since old mail is read too
 	Preferences Purpose = "preferences" // see and change all preferences of one user
 	Confirm     Purpose = "confirm"     // confirm that one consent was meant
+	Undo        Purpose = "undo"        // take back what was just changed on a page; part of that page, not a link
 )
 
 // How long links are good for that are not good for ever.
 const (
 	PreferencesFor = 30 * 24 * time.Hour
 	ConfirmFor     = 7 * 24 * time.Hour
+	UndoFor        = time.Hour
 )
 
 // path is where the links of a purpose lead, below the public URL.
@@ -49,7 +51,7 @@ func (p Purpose) path() string {
 type Link struct {
 	User      string
 	Category  string    // empty for preferences
-	Ref       string    // what exactly is confirmed, such as the consent that was asked for; mostly empty
+	Ref       string    // what exactly is confirmed or taken back, such as the consent that was asked for; mostly empty
 	ExpiresAt time.Time // whole seconds; zero: never
 }
 
@@ -60,9 +62,9 @@ var (
 )
 
 const (
-	version   = 1  // the first byte of every token
-	macSize   = 16 // bytes of HMAC-SHA256: a guess succeeds once in 2^128
-	maxToken  = 1024
+	version   = 1               // the first byte of every token
+	macSize   = 16              // bytes of HMAC-SHA256: a guess succeeds once in 2^128
+	maxToken  = 4096            // of an undo, which says what it takes back; links to pages have about 100
 	keyPrefix = "tidings link " // and the purpose: what HKDF draws its key for
 )
 
@@ -75,7 +77,7 @@ type Signer struct {
 // New is the signer of a deployment whose pages are found below publicURL.
 func New(secret [32]byte, publicURL string) (*Signer, error) {
 	s := &Signer{base: strings.TrimRight(publicURL, "/"), keys: map[Purpose][]byte{}}
-	for _, p := range []Purpose{Unsubscribe, Preferences, Confirm} {
+	for _, p := range []Purpose{Unsubscribe, Preferences, Confirm, Undo} {
 		key, err := hkdf.Key(sha256.New, secret[:], nil, keyPrefix+string(p), sha256.Size)
 		if err != nil {
 			return nil, fmt.Errorf("derive the key of links: %w", err)
@@ -101,6 +103,13 @@ func (s *Signer) Preferences(user string, now time.Time) (url string, expiresAt 
 func (s *Signer) Confirm(user, category, ref string, now time.Time) (url string, expiresAt time.Time) {
 	l := Link{User: user, Category: category, Ref: ref, ExpiresAt: ends(now, ConfirmFor)}
 	return s.url(Confirm, l), l.ExpiresAt
+}
+
+// Undo is the token under which a page takes back what was just changed on it: ref says what, and the
+// category is that of the page's link. It is too long to be read again when ok is false.
+func (s *Signer) Undo(user, category, ref string, now time.Time) (token string, ok bool) {
+	token = s.Token(Undo, Link{User: user, Category: category, Ref: ref, ExpiresAt: ends(now, UndoFor)})
+	return token, len(token) <= maxToken
 }
 
 func ends(now time.Time, after time.Duration) time.Time {
