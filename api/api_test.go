@@ -95,7 +95,7 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 	in := intake.New(intake.Settings{
 		Zones: zones, Store: st, Lanes: ln, Door: &admission.Door{}, Catalogue: cat.current, Version: cat.version, Defaults: defaults, Metrics: b.metrics,
 		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.SMS: true, tidings.Email: true},
-		Log:       slog.New(slog.DiscardHandler),
+		PublicURL: publicURL, Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() {
 		in.Close()

@@ -144,3 +144,12 @@ func TestThePageForPeopleNeedsNothingFromElsewhere(t *testing.T) {
 		t.Error(r.Code)
 	}
 }
+
+func TestWhatMayNotBeNullIsNotSaidToBe(t *testing.T) {
+	doc := newBench(t).call("GET", "/openapi.json", "").json()
+	for _, c := range []struct{ of, member string }{{"Event", "send_at"}, {"Event", "at"}, {"Redrive", "since"}, {"Redrive", "until"}, {"Replay", "since"}} {
+		if got := dig(doc, "components", "schemas", c.of, "properties", c.member, "type"); got != "string" {
+			t.Errorf("%s of %s is %v", c.member, c.of, got)
+		}
+	}
+}

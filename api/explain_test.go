@@ -107,6 +107,8 @@ func TestWhatAUserWouldGetIsExplained(t *testing.T) {
 		{"u_1/explain?event=order.shipped&channel=sms", 422, "invalid_input"},
 		{"u_1/explain?event=order.shipped&channel=fax", 422, "invalid_input"},
 		{"u_1/explain?event=order.shipped&at=tomorrow", 422, "invalid_input"},
+		{"u_1/explain?event=order.shipped&at=9999-12-31T23:59:59Z", 422, "invalid_input"},
+		{"u_1/explain?event=order.shipped&at=2999-12-31T23:59:59Z", 200, ""},
 		{"u_1/explain?event=order.shipped&data=1", 422, "invalid_input"},
 	} {
 		b.call("GET", "/v1/users/"+c.path, "").want(c.status, c.code)
@@ -124,11 +126,36 @@ func TestWhatLimitsHaveCountedIsExplained(t *testing.T) {
 	var out wire.Explained
 	b.call("GET", "/v1/users/u_1/explain?event=offer.weekly&channel=email", "").want(200, "").into(&out)
 	r := ruled(t, out.Channels[0], "limits")
-	if r.Verdict != preferences.VerdictSuppress || r.Reason != tidings.ReasonRateLimitedCategory || !strings.HasPrefix(r.Input, "category:offers: 3 of 3 in 24h") {
+	if r.Verdict != preferences.VerdictSuppress || r.Reason != tidings.ReasonRateLimitedCategory || !strings.HasPrefix(r.Input, "3 of 3 told in 24h of the category offers") {
 		t.Errorf("limits: %+v", r)
 	}
 	b.call("GET", "/v1/users/u_1/explain?event=offer.weekly&channel=email", "", as(testKey)...).want(200, "").into(&out)
 	if r := ruled(t, out.Channels[0], "limits"); r.Verdict != preferences.VerdictPasses {
 		t.Errorf("limits of a test key: %+v", r)
+	}
+}
+
+func TestADryRunIsForAnInstantThatCanBeWritten(t *testing.T) {
+	b := newBench(t)
+	b.quiet()
+	for at, status := range map[string]int{
+		"2999-12-31T23:30:00Z": 200, "3000-01-01T00:00:00Z": 422, "9999-12-31T23:59:59Z": 422, "9999-12-31T23:59:59-01:00": 422, "1970-01-01T00:00:00+01:00": 422,
+	} {
+		event := `{"type":"order.shipped","user":"u_1","data":{"order":"4711","carrier":"UPS"},"dry_run":true,"at":"` + at + `"}`
+		code := map[int]string{422: "invalid_input"}[status]
+		if r := b.call("POST", "/v1/events", event).want(status, code); status == 422 && !slices.Equal(r.at(), []string{"/at"}) {
+			t.Errorf("%s: the problem is at %q", at, r.at())
+		}
+	}
+}
+
+func TestADryRunShowsLinksToThisService(t *testing.T) {
+	b := newBench(t)
+	b.call("PUT", "/v1/users/u_1", `{"email":"ann@example.test"}`).want(200, "")
+	var posted wire.Posted
+	b.call("POST", "/v1/events", `{"type":"offer.weekly","user":"u_1","data":{"headline":"Less"},"dry_run":true}`).want(200, "").into(&posted)
+	mail := posted.Rendered[tidings.Email]
+	if text := mail.Text + mail.HTML; !strings.Contains(text, publicURL+"/u/AAAA") {
+		t.Errorf("the mail leads elsewhere: %s", text)
 	}
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,7 +39,7 @@ func (s *service) patchPreferences(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	expected, err := expectedVersion(in.Version, c.Header.Get("If-Match"))
+	versions, err := seenVersions(in.Version, c.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +48,10 @@ func (s *service) patchPreferences(c *call) (*answer, error) {
 		return nil, err
 	}
 	by := preferences.Origin{Source: preferences.SourceAPI, App: c.caller.App}
-	p, u, err := s.Store.ChangePreferences(c.Context(), id, expected, c.now, func(p *preferences.Preferences, u *tidings.User) ([]preferences.Entry, error) {
+	p, u, err := s.Store.ChangePreferences(c.Context(), id, anyVersion, c.now, func(p *preferences.Preferences, u *tidings.User) ([]preferences.Entry, error) {
+		if err := versions.check(p.Version); err != nil {
+			return nil, err
+		}
 		before := p.Clone()
 		if err := s.change(p, u, &in, choices); err != nil {
 			return nil, err
@@ -96,23 +101,38 @@ func patchProblem(err error) error {
 	return err
 }
 
-// expectedVersion is the version that the caller saw, as told in the body or in If-Match.
-func expectedVersion(told *int64, match string) (int64, error) {
-	seen := int64(anyVersion)
+// A seen is the versions of which the caller saw one; nil: any will do.
+type seen []int64
+
+// seenVersions are those told in the body and in If-Match (RFC 9110, section 13.1.1): a list of entity
+// tags, of which none but strong ones count, or *.
+func seenVersions(told *int64, header http.Header) (versions seen, err error) {
 	if told != nil {
 		if *told < 0 {
-			return 0, invalid("/version", "must not be negative")
+			return nil, invalid("/version", "must not be negative")
 		}
-		seen = *told
+		versions = seen{*told}
 	}
-	if match == "" || match == "*" {
-		return seen, nil
+	match := strings.TrimSpace(strings.Join(header.Values("If-Match"), ","))
+	if len(header.Values("If-Match")) == 0 || match == "*" {
+		return versions, nil
 	}
-	tag, err := strconv.ParseInt(strings.Trim(match, `"`), 10, 64)
-	if err != nil || tag < 0 || told != nil && tag != *told {
-		return 0, problem.New(problem.VersionConflict, "If-Match does not name the current version")
+	tags := seen{}
+	for tag := range strings.SplitSeq(match, ",") {
+		version, err := strconv.ParseInt(strings.Trim(strings.TrimSpace(tag), `"`), 10, 64)
+		if err == nil && version >= 0 && (told == nil || version == *told) {
+			tags = append(tags, version)
+		}
 	}
-	return tag, nil
+	return tags, nil
+}
+
+// check refuses to change what the caller has not seen.
+func (s seen) check(current int64) error {
+	if s != nil && !slices.Contains(s, current) {
+		return store.ErrConflict
+	}
+	return nil
 }
 
 // wanted answers with what a user wants.

@@ -23,11 +23,11 @@ func (s *service) replayCatalog(c *call) (*answer, error) {
 		return nil, err
 	}
 	_, version := s.Catalogue()
-	r, err := s.Intake.Replay(c.Context(), other, in.Since.Time)
+	r, err := s.Intake.Replay(c.Context(), other, in.Since.Time.Time)
 	if err != nil {
 		return nil, err
 	}
-	return ok(replayed(&r, version, in.Since)), nil
+	return ok(replayed(&r, version, in.Since.Time)), nil
 }
 
 func replayed(r *intake.Replay, version int64, since wire.Time) wire.Replayed {

@@ -154,10 +154,19 @@ func TestOnlyTheVersionThatTheCallerSawIsChanged(t *testing.T) {
 		{"the current version", fmt.Sprintf(`{"version":%d}`, version), "", 200},
 		{"the current tag", `{}`, fmt.Sprintf(`"%d"`, version+1), 200},
 		{"any tag", `{}`, `*`, 200},
+		{"a list with the current tag", `{}`, fmt.Sprintf(`"1", W/"2","%d"`, version+3), 200},
+		{"a list without it", `{}`, fmt.Sprintf(`"%d", "x"`, version+3), 409},
+		{"a weak tag", `{}`, fmt.Sprintf(`W/"%d"`, version+4), 409},
+		{"a list with the version of the body", fmt.Sprintf(`{"version":%d}`, version+4), fmt.Sprintf(`"1", "%d"`, version+4), 200},
+		{"an empty list of tags", `{}`, " ", 409},
 		{"none: the last write wins", `{}`, "", 200},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			if r := patch(c.body, "If-Match", c.match); r.Code != c.status {
+			var headers []string
+			if c.match != "" {
+				headers = []string{"If-Match", c.match}
+			}
+			if r := patch(c.body, headers...); r.Code != c.status {
 				t.Errorf("answered %d %s, want %d", r.Code, r.Body, c.status)
 			}
 		})
@@ -173,6 +182,8 @@ func TestPreferencesThatCannotBeTakenSayWhere(t *testing.T) {
 		{"a choice that is none", `{"all":"no"}`, "invalid_input", "/all"},
 		{"quiet hours of a whole day", `{"quiet_hours":{"start":"22:00","end":"22:00"}}`, "invalid_input", "/quiet_hours"},
 		{"an unknown field", `{"al":true}`, "invalid_input", "/al"},
+		{"an unknown field of quiet hours", `{"quiet_hours":{"start":"22:00","end":"07:00","tz":"x"}}`, "invalid_input", "/quiet_hours/tz"},
+		{"half of quiet hours", `{"quiet_hours":{"start":"22:00"}}`, "invalid_input", "/quiet_hours/end"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			r := b.call("PATCH", "/v1/users/u_1/preferences", c.body)

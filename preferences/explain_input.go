@@ -22,7 +22,7 @@ func (q *question) input(rule string) string {
 	case "address":
 		return q.inputAddress()
 	case "brake":
-		return either(q.Braked, "too many of this type to this user", "not tripped")
+		return either(q.Braked, "too many of this type to this user", "not tripped") + q.countedLater()
 	case "schedule":
 		return either(q.SendAt.IsZero(), "at once", "not before "+instant(q.SendAt))
 	case "digest":
@@ -163,9 +163,28 @@ func (q *question) inputLimits() string {
 				n++
 			}
 		}
-		parts[i] = fmt.Sprintf("%s: %d of %d in %s", l.Scope, n, l.Count, span(l.Per))
+		parts[i] = fmt.Sprintf("%d of %d told in %s of %s", n, l.Count, span(l.Per), counted(l.Scope))
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(parts, "; ") + q.countedLater()
+}
+
+// counted is what a limit counts, by its scope.
+func counted(scope string) string {
+	switch kind, name, _ := strings.Cut(scope, ":"); kind {
+	case "type":
+		return "the event type " + name
+	case "category":
+		return "the category " + name
+	}
+	return "all that is not critical"
+}
+
+// countedLater is said of counts for an instant in the past: those of then are not kept.
+func (q *question) countedLater() string {
+	if !q.Counted.After(q.now) {
+		return ""
+	}
+	return "; counted at " + instant(q.Counted) + ", since the counts of the past are not kept"
 }
 
 // setting is what a user chose; nil: nothing.

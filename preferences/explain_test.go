@@ -142,7 +142,7 @@ func TestExplainSaysWhatARuleLookedAt(t *testing.T) {
 		"address":     "2 known: 1 can be used, 0 quarantined, 1 retired, 0 suppressed",
 		"schedule":    "at once",
 		"quiet_hours": "22:00 to 07:00 in Europe/Berlin, where it is 13:00 on 2026-12-01",
-		"limits":      "user: 1 of 3 in 24h",
+		"limits":      "1 of 3 told in 24h of all that is not critical",
 	} {
 		if inputs[rule] != want {
 			t.Errorf("%s looked at %q, want %q", rule, inputs[rule], want)
@@ -168,5 +168,28 @@ func BenchmarkExplain(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		preferences.Explain(r, f, noon)
+	}
+}
+
+func TestExplainSaysThatCountsOfThePastAreNotKept(t *testing.T) {
+	r, f := situation()
+	r.Event.Limits = []tidings.Limit{
+		{Cap: tidings.Cap{Count: 1, Per: 10 * time.Minute}, Scope: "type:order.shipped"}, {Cap: tidings.Cap{Count: 2, Per: 24 * time.Hour}, Scope: "category:orders"},
+	}
+	for _, c := range []struct {
+		why, limits, brake string
+		counted            time.Time
+	}{
+		{"asked about now", "0 of 1 told in 10m of the event type order.shipped; 0 of 2 told in 24h of the category orders", "not tripped", noon},
+		{"about what is to come", "0 of 1 told in 10m of the event type order.shipped; 0 of 2 told in 24h of the category orders", "not tripped", noon.Add(-time.Hour)},
+		{"about the past", "0 of 1 told in 10m of the event type order.shipped; 0 of 2 told in 24h of the category orders; counted at 2026-12-01T13:00:00Z, since the counts of the past are not kept",
+			"not tripped; counted at 2026-12-01T13:00:00Z, since the counts of the past are not kept", noon.Add(time.Hour)},
+	} {
+		f.Counted = c.counted
+		for _, s := range preferences.Explain(r, f, noon)[0].Steps {
+			if s.Rule == "limits" && s.Input != c.limits || s.Rule == "brake" && s.Input != c.brake {
+				t.Errorf("%s: %s looked at %q", c.why, s.Rule, s.Input)
+			}
+		}
 	}
 }

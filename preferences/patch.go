@@ -143,11 +143,15 @@ func (p *Preferences) patchCategories(m member, kind func(string) (tidings.Categ
 // patch merges a bool or an object into the choice; nothing of a critical category can be false.
 func (c *Choice) patch(m member, kind tidings.CategoryKind) error {
 	cells := []member{{name: "all", value: m.value, pointer: m.pointer}}
-	if m.value.Kind() == '{' {
+	switch m.value.Kind() {
+	case 'n', 't', 'f':
+	case '{':
 		var err error
 		if cells, err = object(m.value, m.pointer); err != nil {
 			return err
 		}
+	default:
+		return m.refuse(codeInvalid, "want true, false, null or an object of these for all and for channels")
 	}
 	if m.value.Kind() == 'f' {
 		maps.DeleteFunc(c.Channels, func(_ tidings.Channel, on bool) bool { return on })

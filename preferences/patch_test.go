@@ -39,6 +39,8 @@ func TestPatchTouchesOnlyWhatItNames(t *testing.T) {
 		{"the first choice", `{}`, `{"all":false}`, `{"all":false,"version":0}`},
 		{"quiet hours", `{}`, `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, `{"quiet_hours":{"start":"22:00","end":"07:00"},"version":0}`},
 		{"half of the quiet hours", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, `{"quiet_hours":{"end":"06:30"}}`, `{"quiet_hours":{"start":"22:00","end":"06:30"},"version":0}`},
+		{"nothing named of quiet hours that are not there", `{}`, `{"quiet_hours":{}}`, `{"version":0}`},
+		{"nothing named of quiet hours", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, `{"quiet_hours":{}}`, `{"quiet_hours":{"start":"22:00","end":"07:00"},"version":0}`},
 		{"quiet hours forgotten", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, `{"quiet_hours":null}`, `{"version":0}`},
 		{"a thread beside another", `{"threads":{"orders":{"a":false}}}`, `{"threads":{"orders":{"b":false}}}`, `{"threads":{"orders":{"a":false,"b":false}},"version":0}`},
 		{"a thread heard again", `{"threads":{"orders":{"a":false}}}`, `{"threads":{"orders":{"a":true}}}`, `{"version":0}`},
@@ -146,6 +148,20 @@ func TestPreferencesReadOnlyWhatTheyWrite(t *testing.T) {
 		var p preferences.Preferences
 		if json.Unmarshal([]byte(document), &p) == nil {
 			t.Errorf("%s was read as %s", document, write(t, p))
+		}
+	}
+}
+
+func TestAPatchThatCannotBeTakenSaysWhatWouldBe(t *testing.T) {
+	for patch, want := range map[string]string{
+		`{"quiet_hours":{"start":"22:00","end":"07:00","tz":"x"}}`:     "unknown member; quiet hours have start and end",
+		`{"quiet_hours":{"start":"22:00","end":"07:00","tz":"10:00"}}`: "unknown member; quiet hours have start and end",
+		`{"quiet_hours":{"start":"x"}}`:                                `"x" is not a time of day like 22:00`,
+		`{"categories":{"orders":"no"}}`:                               "want true, false, null or an object of these for all and for channels",
+		`{"categories":{"orders":{"push":"no"}}}`:                      "want true, false or null",
+	} {
+		if _, err := (preferences.Preferences{}).Patch([]byte(patch), kinds); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", patch, err, want)
 		}
 	}
 }

@@ -96,18 +96,17 @@ func (p *Preferences) patchQuietHours(m member) error {
 	if p.QuietHours != nil {
 		hours = *p.QuietHours
 	}
+	if len(members) == 0 {
+		return nil
+	}
+	ends := map[string]*Clock{"start": &hours.Start, "end": &hours.End}
 	for _, m := range members {
-		clock, err := m.clock()
-		if err != nil {
-			return err
-		}
-		switch m.name {
-		case "start":
-			hours.Start = clock
-		case "end":
-			hours.End = clock
-		default:
+		end, known := ends[m.name]
+		if !known {
 			return m.refuse(codeInvalid, "unknown member; quiet hours have start and end")
+		}
+		if *end, err = m.clock(); err != nil {
+			return err
 		}
 		named[m.name] = true
 	}

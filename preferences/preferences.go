@@ -119,6 +119,7 @@ type Facts struct {
 	Zones       *Zones                   // where their phones may be; nil: where the user is
 	Told        map[string][]time.Time   // by scope of a limit: when the user was told something before, oldest first
 	Braked      bool                     // the user gets too many of this type: somebody's loop
+	Counted     time.Time                // when Told and Braked were counted; zero: at the instant asked about
 }
 
 // called are the zones in one of which the user is when a phone rings.

@@ -99,7 +99,7 @@ func lintSet(s *set, channel tidings.Channel, e *tidings.EventType, data json.Ra
 	}
 	in := Input{
 		Data: data, Type: e.Name, At: time.Unix(0, 0),
-		User: tidings.User{ID: "example", Locale: s.locale, Timezone: "UTC"}, Links: ExampleLinks(),
+		User: tidings.User{ID: "example", Locale: s.locale, Timezone: "UTC"}, Links: ExampleLinks(ExampleURL),
 	}
 	var failed *RenderError
 	if _, err := s.render(channel, &in); errors.As(err, &failed) {

@@ -55,7 +55,7 @@ func TestTheSampleRendersAsReviewed(t *testing.T) {
 				t.Run(file, func(t *testing.T) {
 					content, err := c.Render(name, channel, templates.Input{
 						Data: examples(t, e), User: tidings.User{ID: "u_4711", Locale: locale}, Type: name, At: noon,
-						Links: templates.ExampleLinks(),
+						Links: templates.ExampleLinks(templates.ExampleURL),
 					})
 					if err != nil {
 						t.Fatal(err)

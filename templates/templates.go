@@ -107,12 +107,14 @@ type Links struct {
 	Preferences string // shows all that can be chosen
 }
 
-// ExampleLinks look like links and open nothing: for previews, which must not give away those of a user.
-func ExampleLinks() Links {
-	return Links{
-		Unsubscribe: "https://notify.example.test/u/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-		Preferences: "https://notify.example.test/preferences/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-	}
+// ExampleURL is where example links lead when nobody says where the service is reached.
+const ExampleURL = "https://notify.example.test"
+
+// ExampleLinks look like links below a URL, without a slash at its end, and open nothing: for
+// previews, which must not give away those of a user.
+func ExampleLinks(base string) Links {
+	const token = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	return Links{Unsubscribe: base + "/u/" + token, Preferences: base + "/preferences/" + token}
 }
 
 // A RenderError says why a template did not render.

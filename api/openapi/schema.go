@@ -3,7 +3,9 @@ package openapi
 import (
 	"encoding"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -110,6 +112,9 @@ func (r *Reflector) fields(t reflect.Type, properties Schema, required *[]string
 			continue
 		}
 		s := r.of(f.Type)
+		if options == "omitzero" || options == "omitempty" {
+			s = told(s)
+		}
 		if about := f.Tag.Get("doc"); about != "" {
 			s = described(s, about)
 		}
@@ -118,6 +123,21 @@ func (r *Reflector) fields(t reflect.Type, properties Schema, required *[]string
 			*required = append(*required, name)
 		}
 	}
+}
+
+// told is the schema of a member that is left out where it would be null.
+func told(s Schema) Schema {
+	types, several := s["type"].([]string)
+	if !several {
+		return s
+	}
+	out := maps.Clone(s)
+	if types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "null" }); len(types) == 1 {
+		out["type"] = types[0]
+	} else {
+		out["type"] = types
+	}
+	return out
 }
 
 // described is the schema with a description beside it.

@@ -22,7 +22,7 @@ type Event struct {
 	ExpiresIn   Expiry            `json:"expires_in,omitzero" doc:"How long it is of use, from send_at, send_at_local or now."`
 	CollapseKey Key               `json:"collapse_key,omitempty" doc:"A later notification of the same app and user with the same key takes the place of what still waits or is held of this one, and replaces it on the device where it was sent. One that is for later (send_at) does so only when its time has come."`
 	DryRun      bool              `json:"dry_run,omitempty" doc:"Decide, explain and render, and change nothing."`
-	At          Time              `json:"at,omitzero" doc:"Only with dry_run: the instant to decide for."`
+	At          Time              `json:"at,omitzero" doc:"Only with dry_run: the instant to decide for, before the year 3000. All that is known counts as it stands now, also for an instant in the past: earlier counts are not kept, and the explanation says so."`
 }
 
 // ReadJSON reads the event.
@@ -58,6 +58,9 @@ func (e *Event) ReadJSON(in *strict.Input) {
 	}, "type", "user")
 	if !e.SendAt.IsZero() && !e.SendAtLocal.IsZero() {
 		in.ReportAt("send_at_local", problem.InvalidInput, "is not taken beside send_at")
+	}
+	if e.At.Far() {
+		in.ReportAt("at", problem.InvalidInput, TooFar)
 	}
 	if !e.At.IsZero() && !e.DryRun {
 		in.ReportAt("at", problem.InvalidInput, "is taken with dry_run only")

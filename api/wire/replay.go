@@ -8,7 +8,7 @@ import (
 // Replay asks which notifications another catalogue would decide otherwise.
 type Replay struct {
 	Files map[string]string `json:"files" doc:"All files of the other catalogue, by path: catalog.yaml and templates/…"`
-	Since Time              `json:"since" doc:"Notifications accepted at this time or later, the newest 10,000 of them."`
+	Since Instant           `json:"since" doc:"Notifications accepted at this time or later, the newest 10,000 of them."`
 }
 
 // ReadJSON reads the question. Whether the files make a catalogue is not known here.

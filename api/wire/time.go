@@ -36,10 +36,14 @@ func (t *Time) ReadJSON(in *strict.Input) {
 // ParseTime reads an instant as callers write it.
 func ParseTime(s string) (time.Time, bool) {
 	at, err := time.Parse(time.RFC3339, s)
-	if err != nil || !plain(s) || at.Year() < 1970 {
+	if err != nil || !plain(s) {
 		return time.Time{}, false
 	}
-	return at.UTC().Truncate(time.Microsecond), true
+	at = at.UTC().Truncate(time.Microsecond)
+	if at.Year() < 1970 || at.Year() > 9999 {
+		return time.Time{}, false
+	}
+	return at, true
 }
 
 // plain refuses what package time takes beyond RFC 3339: hours of one digit, a comma before
@@ -75,6 +79,24 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 // Schema is the rule in words of JSON Schema.
 func (Time) Schema() map[string]any {
 	return map[string]any{"type": []string{"string", "null"}, "format": "date-time"}
+}
+
+// lastYear is the last one that anybody may ask about: clocks of later years are guesswork, and what
+// follows from an instant of them could not be written any more.
+const lastYear = 2999
+
+// TooFar is said of an instant that nobody may ask about.
+const TooFar = "must be before the year 3000"
+
+// Far reports whether the instant is one that nobody may ask about.
+func (t Time) Far() bool { return t.Year() > lastYear }
+
+// An Instant is a Time that must be told.
+type Instant struct{ Time }
+
+// Schema is the rule in words of JSON Schema.
+func (Instant) Schema() map[string]any {
+	return map[string]any{"type": "string", "format": "date-time"}
 }
 
 // An Expiry is how long an event is of use: a Go duration from 1s to 720h.

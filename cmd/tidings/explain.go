@@ -105,7 +105,7 @@ func replay(cmd *cobra.Command, c *client.Client, dir string, since time.Duratio
 	if err != nil {
 		return fmt.Errorf("read the catalogue in %s: %w", dir, err)
 	}
-	out, err := c.Replay(cmd.Context(), wire.Replay{Files: files, Since: wire.At(time.Now().Add(-since))})
+	out, err := c.Replay(cmd.Context(), wire.Replay{Files: files, Since: wire.Instant{Time: wire.At(time.Now().Add(-since))}})
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.Intake = intake.New(intake.Settings{
 		Store: a.Store, Lanes: a.Lanes, Door: a.door, Catalogue: books.current, Version: books.version,
-		Providers: channelsOf(providers), Zones: zones, Defaults: defaults,
+		Providers: channelsOf(providers), Zones: zones, Defaults: defaults, PublicURL: public,
 		Spread: cfg.Workers.Delivery.ReleaseSpread,
 		Quota:  newQuotas(cfg.Apps).take, Metrics: metrics, Log: s.Log,
 	})

@@ -44,20 +44,47 @@ func (b *brake) over(limit tidings.Cap, typ, user string, test bool, n int, now 
 	s := &b.shards[key%brakeShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, known := s.now[key]
-	if !known {
-		p = s.old[key]
-	}
-	switch span := now.Sub(p.began); {
-	case span >= 2*limit.Per:
-		p = pace{began: now}
-	case span >= limit.Per:
-		p = pace{began: p.began.Add(limit.Per), braked: p.count > limit.Count}
-	}
+	p := s.pace(key).at(limit, now)
 	p.count += n
 	s.keep(key, p)
-	return p.braked || p.count > limit.Count
+	return p.over(limit)
 }
+
+// peek reports whether one more event of a type for a user would be above the limit at an instant, by
+// what has come so far. It changes nothing.
+func (b *brake) peek(limit tidings.Cap, typ, user string, test bool, at time.Time) bool {
+	if limit.Count == 0 {
+		return false
+	}
+	key := b.key(typ, user, test)
+	s := &b.shards[key%brakeShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pace(key).at(limit, at)
+	p.count++
+	return p.over(limit)
+}
+
+// pace is what is remembered under a key; mu is held.
+func (s *brakeShard) pace(key uint64) pace {
+	if p, known := s.now[key]; known {
+		return p
+	}
+	return s.old[key]
+}
+
+// at is the pace as it stands at an instant if nothing more comes before it.
+func (p pace) at(limit tidings.Cap, now time.Time) pace {
+	switch span := now.Sub(p.began); {
+	case span >= 2*limit.Per:
+		return pace{began: now}
+	case span >= limit.Per:
+		return pace{began: p.began.Add(limit.Per), braked: p.count > limit.Count}
+	}
+	return p
+}
+
+func (p pace) over(limit tidings.Cap) bool { return p.braked || p.count > limit.Count }
 
 func (b *brake) key(typ, user string, test bool) uint64 {
 	var h maphash.Hash
@@ -80,14 +107,23 @@ func (s *brakeShard) keep(key uint64, p pace) {
 	s.now[key] = p
 }
 
-// braked reports whether an item is one of too many. What is taken through a round again was counted.
+// braked reports whether an item is one of too many: of a dry run, whether it would be at its instant.
+// What is taken through a round again was counted.
 func (r *round) braked(i *item) bool {
-	limit, n := i.kind.Brake, 1
-	if limit.Count == 0 {
-		limit = r.in.Defaults.Brake
+	limit, n := r.in.brakeOf(i.kind), 1
+	if i.DryRun {
+		return r.in.brake.peek(limit, i.Type, i.User.ID, i.Test, r.instant(i))
 	}
-	if i.DryRun || r.again > 0 {
+	if r.again > 0 {
 		n = 0
 	}
 	return r.in.brake.over(limit, i.Type, i.User.ID, i.Test, n, r.now)
+}
+
+// brakeOf is how many events of a type a user may get before they are taken for a loop.
+func (in *Intake) brakeOf(kind *tidings.EventType) tidings.Cap {
+	if kind.Brake.Count > 0 {
+		return kind.Brake
+	}
+	return in.Defaults.Brake
 }

@@ -66,6 +66,28 @@ func TestABrakeForgetsWhoIsQuiet(t *testing.T) {
 	}
 }
 
+func TestABrakeTellsOfOneMoreWithoutCountingIt(t *testing.T) {
+	b, now := newBrake(), time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	limit := tidings.Cap{Count: 3, Per: time.Minute}
+	for n := range 5 {
+		if got, want := b.peek(limit, "order.shipped", "u_1", false, now), n >= 3; got != want {
+			t.Errorf("after %d events the next one is stopped: %t", n, got)
+		}
+		b.over(limit, "order.shipped", "u_1", false, 1, now)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, true}, {time.Minute, true}, {2*time.Minute - 1, true}, {2 * time.Minute, false}, {5 * time.Minute, false}, {0, true}} {
+		if got := b.peek(limit, "order.shipped", "u_1", false, now.Add(c.after)); got != c.want {
+			t.Errorf("%v ahead it is stopped: %t", c.after, got)
+		}
+	}
+	if b.peek(limit, "order.shipped", "u_2", false, now) || b.peek(tidings.Cap{}, "order.shipped", "u_1", false, now) {
+		t.Error("it stops others, or without a limit")
+	}
+}
+
 func BenchmarkBrake(b *testing.B) {
 	brake, now := newBrake(), time.Now()
 	users := make([]string, 10_000)

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -50,7 +51,7 @@ func (r *round) decideOne(i *item, n int) {
 		return
 	}
 	expires := r.expiry(i)
-	p.facts.Told, p.facts.Braked = r.toldOf(i), r.braked(i)
+	p.facts.Told, p.facts.Braked, p.facts.Counted = r.toldOf(i), r.braked(i), r.now
 	request := preferences.Request{
 		Event: i.kind, Channels: i.Channels, SendAt: i.sendAt, Shifted: i.shifted, ExpiresAt: expires, Thread: i.kind.ThreadOf(i.Data),
 	}
@@ -58,7 +59,7 @@ func (r *round) decideOne(i *item, n int) {
 	// One microsecond apart, so that the ids of a round sort in the order of its events.
 	id := tidings.NewNotificationID(r.now.Add(time.Duration(n) * time.Microsecond))
 	rendered, refusal := r.render(i, templates.Input{
-		Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id, Links: templates.ExampleLinks(),
+		Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id, Links: templates.ExampleLinks(cmp.Or(r.in.PublicURL, templates.ExampleURL)),
 	}, decisions)
 	if refusal != nil {
 		i.refuse(refusal)

@@ -55,10 +55,12 @@ func (in *Intake) Explain(ctx context.Context, q Question) (Answer, error) {
 	if f.Told, err = in.told(ctx, &q, kind); err != nil {
 		return Answer{}, fmt.Errorf("explain: %w", err)
 	}
+	f.Counted = time.Now().UTC().Truncate(time.Microsecond)
 	now := q.At
 	if now.IsZero() {
-		now = time.Now().UTC().Truncate(time.Microsecond)
+		now = f.Counted
 	}
+	f.Braked = in.brake.peek(in.brakeOf(kind), q.Type, q.User, q.Test, now)
 	a := Answer{Category: kind.Category.Name, Zone: f.Zone.String(), At: now, ExpiresAt: now.Add(firstSet(kind.ExpiresIn, in.Defaults.ExpiresIn))}
 	for _, e := range preferences.Explain(preferences.Request{Event: kind, ExpiresAt: a.ExpiresAt}, f, now) {
 		if q.Channel == "" || q.Channel == e.Decision.Channel {

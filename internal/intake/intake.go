@@ -45,6 +45,7 @@ type Settings struct {
 	Providers map[tidings.Channel]bool                  // channels with a configured provider
 	Zones     *preferences.Zones                        // nil: all users live by UTC
 	Spread    time.Duration                             // how far what waited for the same instant is spread after it
+	PublicURL string                                    // below which dry runs show links that open nothing; empty: an example
 	Defaults  Defaults
 	Quota     func(app string, now time.Time) (wait time.Duration) // takes one event of the app's quota; above 0: spent for that long. nil: no quotas
 	Metrics   *observe.Metrics

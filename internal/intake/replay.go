@@ -59,8 +59,8 @@ func (v Ruling) compare(o Ruling) int {
 
 // Replay decides the newest notifications since an instant again, each for the instant at which it
 // was accepted: by the current catalogue and by another one, both times with what is known of the
-// user today. Nothing is changed. Limits count what would have been sent within the replay alone;
-// what would have been held is not followed to its release. One replay runs at a time.
+// user today. Nothing is changed. Limits count what would have been sent within the replay alone,
+// the brake against loops is not asked, since it remembers no longer than its span; what would have been held is not followed to its release. One replay runs at a time.
 func (in *Intake) Replay(ctx context.Context, other *templates.Catalogue, since time.Time) (Replay, error) {
 	return in.replay(ctx, other, since, maxReplayed)
 }
