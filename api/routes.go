@@ -82,7 +82,7 @@ func (s *service) userRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, pattern: "/v1/users/{user_id}", scope: scopeUsers, summary: "Erase a user",
-			about:  "Deletes the person and what notifications told; what is not sent yet is called off, dead letters too, and nothing of theirs is redriven.",
+			about:  "Deletes the person and what notifications told; what is not sent yet is called off, dead letters too, and nothing of theirs is redriven. Trails stay, under a pseudonym in place of the user's id.",
 			gives:  []reply{{status: http.StatusNoContent, about: "Erased."}},
 			errors: []problem.Code{problem.NotFound},
 			serve:  s.eraseUser,

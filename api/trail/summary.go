@@ -70,7 +70,11 @@ func (w *telling) clause(d tidings.Decision) string {
 // replaced says why holds were called off where it was not on request.
 func replaced(t *store.Trail) string {
 	for _, m := range t.Timeline {
-		if m.Kind == kindCancelled && m.Delivery.IsZero() && m.Text != "" {
+		switch {
+		case m.Kind != kindCancelled || !m.Delivery.IsZero() || m.Text == "":
+		case m.Text == store.ErasedRemark:
+			return ": " + waiting(tidings.ReasonErased)
+		default:
 			return ": " + waiting(tidings.ReasonSuperseded)
 		}
 	}

@@ -93,6 +93,12 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 			tr.Timeline = []store.Moment{{At: now(), Kind: "cancelled", Text: "what was held for email is superseded by a newer event"}}
 			return tr
 		}()},
+		{"its user was erased while it was held", "E-mail was called off while it was held: the user's data were erased.", func() *store.Trail {
+			tr := one(tidings.Email)
+			tr.Holds = []tidings.Hold{{Channel: tidings.Email, Reason: tidings.ReasonQuietHours, State: tidings.HoldCancelled}}
+			tr.Timeline = []store.Moment{{At: now(), Kind: "cancelled", Text: store.ErasedRemark}}
+			return tr
+		}()},
 		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
 	} {
 		t.Run(c.why, func(t *testing.T) {

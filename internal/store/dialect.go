@@ -20,6 +20,7 @@ type dialect struct {
 	// {{bytes}} the type of ids and hashes, {{table}} how a table clustered by its key is stored,
 	// {{lock}} and {{skip}} how a SELECT locks its rows: SQLite has one writer and needs neither,
 	// {{mutex}} the function that holds a number against other transactions: there it does nothing,
+	// {{alone}} what keeps all who make users out until the transaction ends,
 	// {{list}} the rows of the JSON list $1: many keys in one statement cost half of one each.
 	words *strings.Replacer
 	// pipeline says that statements of tx.each travel together: a round trip costs more than a row.
@@ -52,7 +53,7 @@ func words(differing ...string) *strings.Replacer {
 
 func sqliteDialect() *dialect {
 	return &dialect{
-		words: words("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", "", "{{mutex}}", "ABS",
+		words: words("{{bytes}}", "BLOB", "{{table}}", " WITHOUT ROWID", "{{lock}}", "", "{{skip}}", "", "{{mutex}}", "ABS", "{{alone}}", "SELECT 1",
 			"{{list}}", "SELECT value FROM json_each($1)"),
 		prepare:   true,
 		oneWriter: true,
@@ -64,6 +65,7 @@ func postgresDialect() *dialect {
 	return &dialect{
 		words: words("{{bytes}}", "BYTEA", "{{table}}", " WITH (fillfactor = 80)",
 			"{{lock}}", "FOR UPDATE", "{{skip}}", "FOR UPDATE SKIP LOCKED", "{{mutex}}", "pg_advisory_xact_lock",
+			"{{alone}}", "LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE",
 			"{{list}}", "SELECT json_array_elements_text($1::json)"),
 		pipeline:   true,
 		lockSchema: "SELECT pg_advisory_xact_lock(7308604759997671023)", // "tidings" in bytes

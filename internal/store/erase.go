@@ -10,9 +10,14 @@ import (
 	"tidings/preferences"
 )
 
-// EraseUser deletes the person: user, addresses, preferences, the data of their notifications.
-// Suppression hashes stay. What waits, dead letters too, ends cancelled with reason erased, and so
-// do holds; what is being sent at that moment is not tried again, and nothing is redriven.
+// ErasedRemark is what the timeline says of a notification that an erasure called off.
+const ErasedRemark = "the user was erased"
+
+// EraseUser deletes the person: user, addresses, preferences, consents, counters, digests, and in
+// their notifications the data, the callers' own words and the user's id, in place of which stands
+// a pseudonym. Suppression hashes stay. What waits, dead letters too, ends cancelled with reason
+// erased, and so do holds; what is being sent at that moment is not tried again, and nothing is
+// redriven.
 func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 	at := now.UnixMicro()
 	steps := []struct {
@@ -21,9 +26,10 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 	}{
 		{"erase_dedupe", []any{id}},
 		{"erase_mark", []any{id, at}},
-		{"erase_user_data", []any{id}},
+		{"erase_told", []any{id, at, ErasedRemark}},
 		{"erase_deliveries", []any{id, at}},
 		{"erase_under_way", []any{id}},
+		{"erase_words", []any{id}},
 		{"erase_holds", []any{id}},
 		{"erase_digest_items", []any{id}},
 		{"erase_digests", []any{id}},
@@ -32,8 +38,12 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		{"erase_consents", []any{id}},
 		{"erase_addresses", []any{id}},
 		{"erase_user", []any{id}},
+		{"erase_user_data", []any{id, s.seal.erased(id)}}, // last, since the others find their rows by the id
 	}
 	err := s.write(ctx, Normal, func(t *tx) error {
+		if _, err := t.exec("erase_alone"); err != nil {
+			return err
+		}
 		if _, err := t.lockUser(id); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,58 @@ func TestAnErasureAndARedriveAtOnceSendNothing(t *testing.T) {
 			}
 			<-done
 			w.expect(dead.Delivery.ID, tidings.Cancelled, tidings.ReasonErased)
+		}
+	})
+}
+
+// Whoever is posted to while they are erased is made anew, or erased with what was posted.
+func TestNothingIsAcceptedForNobodyWhileTheyAreErased(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for range 30 {
+			w := newWorld(t, s)
+			a := w.acceptance(start(), 1)
+			done := make(chan error)
+			go func() {
+				_, err := s.Accept(t.Context(), store.Background, []store.Acceptance{a})
+				done <- err
+			}()
+			w.must(s.EraseUser(t.Context(), w.user, start()))
+			w.must(<-done)
+			trail, err := s.Trail(t.Context(), "", a.Notification.ID)
+			w.must(err)
+			if _, err := s.User(t.Context(), w.user); err != nil && trail.Notification.UserID == w.user {
+				t.Fatalf("a notification is left to a user who is not there: %v", err)
+			}
+		}
+	})
+}
+
+// What stays of an erased user is one name for all of it, which no user can have and nothing finds.
+func TestTheTrailsOfAnErasedUserStayTogetherUnderNoName(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w, other := newWorld(t, s), newWorld(t, s)
+		failed := w.sending(start())
+		r := result(failed, tidings.ContentRejected, tidings.Failed, start())
+		r.Attempt.Text = "no such person: " + w.user
+		w.record(r)
+		first, second, third := tidings.NotificationOf(failed.Delivery.ID), tidings.NotificationOf(w.queued(start())), tidings.NotificationOf(other.queued(start()))
+		w.must(s.EraseUser(t.Context(), w.user, start()))
+		w.must(s.EraseUser(t.Context(), other.user, start()))
+		name := func(id tidings.NotificationID) string {
+			trail, err := s.Trail(t.Context(), "", id)
+			w.must(err)
+			if len(trail.Notification.Data) > 0 || len(trail.Deliveries) != 1 {
+				t.Errorf("left: %s, %d deliveries", trail.Notification.Data, len(trail.Deliveries))
+			}
+			for _, a := range trail.Deliveries[0].Attempts {
+				if a.Text != "" {
+					t.Errorf("an attempt still says %q", a.Text)
+				}
+			}
+			return trail.Notification.UserID
+		}
+		if a, b, c := name(first), name(second), name(third); a != b || a == c || a == w.user || !strings.Contains(a, "~") {
+			t.Errorf("the erased are called %q, %q and %q", a, b, c)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,11 +19,12 @@ import (
 // sealMark begins sealed data; what is not sealed is JSON and begins otherwise.
 const sealMark = "v1:"
 
-// A seal closes sensitive data at rest and hashes address values, each with a key of its own
-// drawn from the deployment's secret.
+// A seal closes sensitive data at rest, hashes address values and names the erased, each with a
+// key of its own drawn from the deployment's secret.
 type seal struct {
-	aead    cipher.AEAD
-	hashKey []byte
+	aead      cipher.AEAD
+	hashKey   []byte
+	erasedKey []byte
 }
 
 func newSeal(secret [32]byte) (*seal, error) {
@@ -34,6 +36,10 @@ func newSeal(secret [32]byte) (*seal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("derive key: %w", err)
 	}
+	erasedKey, err := hkdf.Key(sha256.New, secret[:], nil, "tidings erased user", 32)
+	if err != nil {
+		return nil, fmt.Errorf("derive key: %w", err)
+	}
 	block, err := aes.NewCipher(dataKey)
 	if err != nil {
 		return nil, fmt.Errorf("make cipher: %w", err)
@@ -42,7 +48,7 @@ func newSeal(secret [32]byte) (*seal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make cipher: %w", err)
 	}
-	return &seal{aead: aead, hashKey: hashKey}, nil
+	return &seal{aead: aead, hashKey: hashKey, erasedKey: erasedKey}, nil
 }
 
 // close seals data for its notification: moved to another row it cannot be opened.
@@ -80,4 +86,15 @@ func (s *seal) hash(c tidings.Channel, value string) []byte {
 	h.Write([]byte{0})
 	h.Write([]byte(tidings.Canonical(c, value)))
 	return h.Sum(nil)
+}
+
+// erasedMark begins the name of whoever was erased. No user can have it: ids have no such character.
+const erasedMark = "erased~"
+
+// erased is what an erased user is called in the trails that stay: the same for the same id, and
+// without the secret nobody can tell whose it was.
+func (s *seal) erased(user string) string {
+	h := hmac.New(sha256.New, s.erasedKey)
+	h.Write([]byte(user))
+	return erasedMark + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16]))
 }

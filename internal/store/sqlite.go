@@ -102,6 +102,7 @@ func sqliteConnector(dir string) (driver.Connector, error) {
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(0)", "cache_size(-32768)",
+		"secure_delete(1)", // what is erased is overwritten, not only forgotten
 	}}.Encode()}
 	return sqlite.NewConnector(dsn.String())
 }

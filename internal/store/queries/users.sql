@@ -65,8 +65,22 @@ WHERE user_id = $1 AND cancelled_at IS NULL
   AND (EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND (d.due_at IS NOT NULL OR d.status IN ('dead', 'failed', 'unknown')))
     OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting'));
 
+-- What is accepted for the user at this moment makes them anew, once they are gone: nothing is
+-- left behind that belongs to nobody.
+-- name: erase_alone
+{{alone}};
+
+-- name: erase_told
+INSERT INTO timeline (ntf, at, kind, n, text)
+SELECT id, CAST($2 AS BIGINT), 'cancelled', -1, CAST($3 AS TEXT) FROM notifications WHERE user_id = $1 AND cancelled_at = $2
+ON CONFLICT (ntf, at, kind, n) DO NOTHING;
+
+-- A provider's own words may quote whom it was to reach.
+-- name: erase_words
+UPDATE attempts SET text = '' WHERE text <> '' AND ntf IN (SELECT id FROM notifications WHERE user_id = $1);
+
 -- name: erase_user_data
-UPDATE notifications SET data = '', collapse_key = '', dedupe_key = '' WHERE user_id = $1;
+UPDATE notifications SET user_id = $2, data = '', collapse_key = '', dedupe_key = '' WHERE user_id = $1;
 
 -- name: erase_deliveries
 UPDATE deliveries SET status = 'cancelled', reason = 'erased', due_at = NULL, finished_at = $2

@@ -24,14 +24,7 @@ func Damage(t testing.TB, settings store.Settings, users ...string) {
 // beside runs statements in one transaction on the database of a log that is open.
 func beside(t testing.TB, settings store.Settings, texts ...string) {
 	t.Helper()
-	driver, source := "pgx", settings.URL
-	if settings.URL == "" {
-		driver, source = "sqlite", "file:"+settings.Dir+"/tidings.db?_pragma=busy_timeout(5000)&_txlock=immediate"
-	}
-	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := open(t, settings)
 	defer func() { _ = db.Close() }()
 	tx, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -46,4 +39,18 @@ func beside(t testing.TB, settings store.Settings, texts ...string) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// open opens the database of a log once more.
+func open(t testing.TB, settings store.Settings) *sql.DB {
+	t.Helper()
+	driver, source := "pgx", settings.URL
+	if settings.URL == "" {
+		driver, source = "sqlite", "file:"+settings.Dir+"/tidings.db?_pragma=busy_timeout(5000)&_txlock=immediate"
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
