@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"tidings"
 	"tidings/api/trail"
 	"tidings/api/wire"
 	"tidings/internal/store"
@@ -13,6 +14,7 @@ func export(e *store.UserExport, now time.Time) wire.Export {
 	out := wire.Export{
 		User: user(e.User), Preferences: preferencesOf(e.Preferences, e.User),
 		Addresses: []wire.FullAddress{}, Suppressions: []wire.Suppression{}, Consents: []wire.Consent{}, Notifications: []wire.FullNotification{},
+		Holds: []wire.HeldBack{}, Digests: []wire.Digest{}, Counters: []wire.Counter{},
 	}
 	for _, a := range e.Addresses {
 		out.Addresses = append(out.Addresses, wire.FullAddress{Address: address(a), Full: a.Value})
@@ -30,6 +32,32 @@ func export(e *store.UserExport, now time.Time) wire.Export {
 			full.Data = n.Data
 		}
 		out.Notifications = append(out.Notifications, full)
+	}
+	for i := range e.Holds {
+		out.Holds = append(out.Holds, wire.HeldBack{NotificationID: e.Holds[i].Notification, Hold: trail.Hold(&e.Holds[i])})
+	}
+	for i := range e.Digests {
+		out.Digests = append(out.Digests, digest(&e.Digests[i]))
+	}
+	for i := range e.Counters {
+		out.Counters = append(out.Counters, counter(&e.Counters[i]))
+	}
+	return out
+}
+
+func digest(d *store.UserDigest) wire.Digest {
+	out := wire.Digest{
+		ID: d.ID, App: d.App, Type: d.Type, Key: d.Key, Channels: d.Channels, Test: d.Test, State: d.State,
+		OpenedAt: wire.At(d.OpenedAt), ClosesAt: wire.At(d.ClosesAt), NotificationID: d.Notification, Items: []tidings.NotificationID{},
+	}
+	out.Items = append(out.Items, d.Items...)
+	return out
+}
+
+func counter(c *store.UserCounter) wire.Counter {
+	out := wire.Counter{Scope: c.Scope, Test: c.Test, Times: []wire.Time{}, Until: wire.At(c.IdleAt)}
+	for _, at := range c.Times {
+		out.Times = append(out.Times, wire.At(at))
 	}
 	return out
 }

@@ -207,10 +207,39 @@ func TestAUserCanBeExportedAndErased(t *testing.T) {
 	if out.User.ID != "u_1" || len(out.Addresses) != 2 || !strings.Contains(r.Body.String(), "ann@example.test") || len(out.Notifications) != 2 {
 		t.Errorf("exported %s", r.Body)
 	}
+	if len(out.Holds) != 0 || len(out.Digests) != 0 || !strings.Contains(r.Body.String(), `"holds":[],"digests":[],"counters":[]`) {
+		t.Errorf("exported %s", r.Body)
+	}
 	if strings.Contains(r.Body.String(), "482913") {
 		t.Errorf("a code is shown: %s", r.Body)
 	}
 	b.call("DELETE", "/v1/users/u_1", "").want(204, "")
 	b.call("GET", "/v1/users/u_1", "").want(404, "not_found")
 	b.call("GET", "/v1/users/u_1/export", "").want(404, "not_found")
+}
+
+// What waits for a user, and what is counted of them, is held about them too.
+func TestAnExportHasWhatIsHeldGatheredAndCounted(t *testing.T) {
+	b := newBench(t)
+	b.call("PUT", "/v1/users/u_1", `{"email":"ann@example.test"}`).want(200, "")
+	b.device("u_1")
+	post := func(event string) string {
+		var a struct{ ID string }
+		b.call("POST", "/v1/events", event).want(202, "").into(&a)
+		return a.ID
+	}
+	digested := post(`{"type":"comment.created","user":"u_1","channels":["push"],"data":{"post":"Bread","author":"Ben","text":"Well done"}}`)
+	post(`{"type":"offer.weekly","user":"u_1","channels":["email"],"data":{"headline":"Less"}}`)
+	var out wire.Export
+	r := b.call("GET", "/v1/users/u_1/export", "").want(200, "")
+	r.into(&out)
+	if len(out.Holds) != 1 || out.Holds[0].NotificationID.String() != digested || out.Holds[0].Reason != tidings.ReasonDigested || out.Holds[0].State != tidings.HoldWaiting {
+		t.Errorf("holds %+v", out.Holds)
+	}
+	if len(out.Digests) != 1 || out.Digests[0].Key != "Bread" || out.Digests[0].State != "open" || fmt.Sprint(out.Digests[0].Items) != "["+digested+"]" {
+		t.Errorf("digests %+v", out.Digests)
+	}
+	if len(out.Counters) != 1 || len(out.Counters[0].Times) != 1 || out.Counters[0].Scope != "category:offers" {
+		t.Errorf("counters %s", r.Body)
+	}
 }

@@ -12,10 +12,12 @@ import (
 //	US  8 to 21 at the called party's location: 47 CFR 64.1200(c)(1). Some states want less (Florida: to 20).
 //	AS, GU, MP, PR, VI: as US, whose rule it is
 //	FR  8 to 22, never on Sundays: the operators' rules for commercial SMS, as providers enforce them (Brevo)
-//	IN  10 to 21: the time bands of TRAI's TCCCPR 2018; older rules began at 9
+//	IN  10 to 21: TRAI's TCCCPR 2018, whose default time bands the operators enforce for all promotional
+//	    messages since October 2025; the regulations of 2010 began at 9
 //	AE  7 to 21: TDRA's rules for marketing by telephone
 //	JO  7 to 21: TRC's instructions on promotional messages
-//	CO  7 to 19, Saturdays 8 to 15, never on Sundays: Ley 2300 of 2023
+//	CO  7 to 19, Saturdays 8 to 15, never on Sundays: article 3 of Ley 2300 of 2023 ("dejen de fregar"),
+//	    which is of advertising by SMS too, and forbids public holidays as well
 var lawful = map[string]tidings.Window{
 	"US": daily(8, 21), "AS": daily(8, 21), "GU": daily(8, 21), "MP": daily(8, 21), "PR": daily(8, 21), "VI": daily(8, 21),
 	"FR": {hours(0, 0), hours(8, 22), hours(8, 22), hours(8, 22), hours(8, 22), hours(8, 22), hours(8, 22)},

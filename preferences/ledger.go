@@ -39,6 +39,7 @@ const (
 	SourceStart       Source = "start"       // the person, by a text message that takes that back
 	SourceComplaint   Source = "complaint"   // the person called a message spam
 	SourceOperator    Source = "operator"    // whoever runs the service
+	SourceRepair      Source = "repair"      // the service, which could not read what was stored
 )
 
 // ConsentStates are all states of a consent.
@@ -48,7 +49,55 @@ func ConsentStates() []ConsentState {
 
 // Sources are all of them.
 func Sources() []Source {
-	return []Source{SourceAPI, SourcePage, SourceUnsubscribe, SourceStop, SourceStart, SourceComplaint, SourceOperator}
+	return []Source{SourceAPI, SourcePage, SourceUnsubscribe, SourceStop, SourceStart, SourceComplaint, SourceOperator, SourceRepair}
+}
+
+// repairWording is what the ledger keeps of a repair.
+const repairWording = "what was stored could not be read: the choices are those of this ledger, quiet hours and muted threads are lost"
+
+// Recall is what a user wants as far as a ledger tells, oldest line first: it knows the opt-ins and
+// opt-outs, and neither quiet hours nor threads. Where its lines leave a doubt, less gets through.
+func Recall(ledger []Entry) Preferences {
+	var p Preferences
+	for _, e := range ledger {
+		yes := e.Action != ConsentWithdrawn
+		switch {
+		case e.Source == SourceStop, e.Source == SourceStart: // of a number, whoever has it
+		case e.Source == SourceRepair: // it says again what the lines before it say
+		case e.Category == "" && e.Channel == "":
+			p.All = &yes
+		case e.Category == "":
+			p.Channels = put(p.Channels, e.Channel, &yes)
+		default:
+			p.recall(&e, yes)
+		}
+	}
+	return p
+}
+
+// recall takes a line about a category.
+func (p *Preferences) recall(e *Entry, yes bool) {
+	choice := p.Categories[e.Category]
+	switch confirmed := e.Action == ConsentGiven && p.Consents[e.Category].State == ConsentAsked && choice.asksAny(); {
+	case e.Channel != "":
+		next := Choice{All: choice.All, Channels: maps.Clone(choice.Channels)}
+		next.set(e.Channel, yes)
+		p.choose(e.Category, next)
+	case !confirmed: // a confirmation is of what was asked for, be it some channels
+		p.Agree(e.Category, yes)
+	}
+	switch asks := p.Categories[e.Category].asksAny(); {
+	case !asks:
+		p.stand(e.Category, ConsentWithdrawn, e.At)
+	case yes && (e.Action == ConsentGiven || p.Consents[e.Category].State != ConsentGiven):
+		p.stand(e.Category, e.Action, e.At)
+	}
+}
+
+// Repaired is the line that tells that preferences were recalled from the ledger.
+func (p *Preferences) Repaired(now time.Time) Entry {
+	by := Origin{Source: SourceRepair, Wording: repairWording}
+	return by.Entry("", "", action(p.refusesAll() == ""), now)
 }
 
 // Settle compares what a user wanted with what they want now, brings the consents of after to where

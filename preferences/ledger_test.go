@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -234,9 +235,59 @@ func TestAnUnsubscribeNeverLetsThroughMore(t *testing.T) {
 	})
 }
 
+// What a ledger tells of a user never lets through more than the user wants, nor forgets what
+// they refused.
+func TestWhatALedgerRecallsNeverLetsThroughMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, ledger := drawStory(t)
+		recalled := preferences.Recall(ledger)
+		for _, name := range []string{"security", "orders", "offers", "news", "trips"} {
+			for _, channel := range drawnChannels {
+				if sends(recalled, name, channel) && !sends(p, name, channel) {
+					t.Errorf("%s came to be sent by %s: recalled %+v of %+v", name, channel, recalled, p)
+				}
+			}
+		}
+	})
+}
+
+func TestALedgerRecallsOptInsAndOptOutsAndNoWordsOfNumbers(t *testing.T) {
+	line := func(category string, channel tidings.Channel, action preferences.ConsentState, source preferences.Source) preferences.Entry {
+		return preferences.Origin{Source: source}.Entry(category, channel, action, noon)
+	}
+	p := preferences.Recall([]preferences.Entry{
+		line("", tidings.SMS, preferences.ConsentWithdrawn, preferences.SourceStop),
+		line("", tidings.Email, preferences.ConsentWithdrawn, preferences.SourceAPI),
+		line("orders", "", preferences.ConsentWithdrawn, preferences.SourceUnsubscribe),
+		line("news", tidings.Push, preferences.ConsentGiven, preferences.SourceAPI),
+		line("trips", "", preferences.ConsentAsked, preferences.SourcePage),
+	})
+	for name, want := range map[string]string{
+		"orders": "", "offers": "push sms", "news": "push", "trips": "",
+	} {
+		var got []string
+		for _, channel := range []tidings.Channel{tidings.Push, tidings.Email, tidings.SMS} {
+			if sends(p, name, channel) {
+				got = append(got, string(channel))
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s is sent by %q, want %q", name, got, want)
+		}
+	}
+	if p.Consents["trips"].State != preferences.ConsentAsked {
+		t.Errorf("consents %+v", p.Consents)
+	}
+}
+
 // drawWishes is where some patches, each settled, bring a user.
 func drawWishes(t *rapid.T) preferences.Preferences {
-	var p preferences.Preferences
+	p, _ := drawStory(t)
+	return p
+}
+
+// drawStory is where some patches bring a user, and the ledger of them.
+func drawStory(t *rapid.T) (p preferences.Preferences, ledger []preferences.Entry) {
 	for range rapid.IntRange(0, 5).Draw(t, "patches") {
 		on := rapid.SampledFrom([]any{true, false, nil}).Draw(t, "on")
 		var value any = on
@@ -248,12 +299,17 @@ func drawWishes(t *rapid.T) preferences.Preferences {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, _ = patched(t, p, string(patch))
+		after, err := p.Patch(patch, ledgerKinds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger = append(ledger, preferences.Settle(p, &after, ledgerCategories, preferences.Origin{Source: preferences.SourceAPI}, noon)...)
+		p = after
 	}
 	for _, name := range []string{"news", "trips"} {
-		if rapid.Bool().Draw(t, "confirmed") {
-			p.Confirm(name, noon, noon)
+		if rapid.Bool().Draw(t, "confirmed") && p.Confirm(name, noon, noon) {
+			ledger = append(ledger, preferences.Origin{Source: preferences.SourcePage}.Entry(name, "", preferences.ConsentGiven, noon))
 		}
 	}
-	return p
+	return p, ledger
 }

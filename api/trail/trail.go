@@ -41,8 +41,8 @@ func Present(t *store.Trail, providers map[string]Provider, now time.Time) wire.
 		Parts:        t.Parts,
 		Digest:       t.Digest,
 	}
-	for _, h := range t.Holds {
-		out.Holds = append(out.Holds, wire.Hold{Channel: h.Channel, Reason: h.Reason, Until: wire.At(h.Until), State: h.State})
+	for i := range t.Holds {
+		out.Holds = append(out.Holds, Hold(&t.Holds[i]))
 	}
 	for i := range t.Deliveries {
 		out.Deliveries = append(out.Deliveries, delivery(&t.Deliveries[i], n.ExpiresAt, now))
@@ -57,6 +57,11 @@ func Notification(n *tidings.Notification, status tidings.NotificationStatus) wi
 		CollapseKey: n.CollapseKey, CatalogVersion: n.CatalogVersion, AcceptedAt: wire.At(n.AcceptedAt),
 		ExpiresAt: wire.At(n.ExpiresAt), CancelledAt: wire.At(n.CancelledAt), Test: n.Test,
 	}
+}
+
+// Hold is a hold as trails show it.
+func Hold(h *tidings.Hold) wire.Hold {
+	return wire.Hold{Channel: h.Channel, Reason: h.Reason, Until: wire.At(h.Until), State: h.State}
 }
 
 // Status is the status of a delivery in words of the API where its tries are not known.

@@ -214,32 +214,3 @@ type Link struct {
 	URL       string `json:"url"`
 	ExpiresAt Time   `json:"expires_at"`
 }
-
-// Export is everything held about a person.
-type Export struct {
-	User          User               `json:"user"`
-	Addresses     []FullAddress      `json:"addresses"`
-	Preferences   Preferences        `json:"preferences"`
-	Suppressions  []Suppression      `json:"suppressions"`
-	Consents      []Consent          `json:"consents" doc:"The ledger, newest first."`
-	Notifications []FullNotification `json:"notifications"`
-}
-
-// FullAddress is an address with its value in the clear.
-type FullAddress struct {
-	Address
-	Full string `json:"full_value"`
-}
-
-// FullNotification is a notification with what it told.
-type FullNotification struct {
-	Notification
-	Data json.RawMessage `json:"data,omitempty" doc:"Absent when sensitive or erased."`
-}
-
-// Suppression is a hard stop on an address.
-type Suppression struct {
-	Channel tidings.Channel `json:"channel"`
-	Reason  tidings.Reason  `json:"reason"`
-	At      Time            `json:"at"`
-}

@@ -75,15 +75,20 @@ func (t *tx) optOut(user string, c tidings.Category, channel tidings.Channel, by
 }
 
 // amend changes what a user wants, who is known; without a line for the ledger nothing is written.
+// What cannot be read is repaired.
 func (t *tx) amend(user string, now time.Time, change func(p *preferences.Preferences) []preferences.Entry) error {
 	if _, err := t.lockUser(user); err != nil {
 		return err
 	}
-	p, err := t.preferences(user)
+	p, damaged, err := t.wishes(user)
 	if err != nil {
 		return err
 	}
-	lines := change(&p)
+	var lines []preferences.Entry
+	if damaged {
+		lines = append(lines, p.Repaired(now))
+	}
+	lines = append(lines, change(&p)...)
 	if len(lines) == 0 {
 		return nil
 	}

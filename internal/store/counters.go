@@ -20,10 +20,13 @@ type CounterKey struct {
 	Scope string // of a limit
 }
 
+// testScope begins the stored scopes of test keys.
+const testScope = "test "
+
 // row is the scope as stored.
 func (k CounterKey) row() string {
 	if k.Test {
-		return "test " + k.Scope
+		return testScope + k.Scope
 	}
 	return k.Scope
 }

@@ -3,11 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
-
-	"tidings"
-	"tidings/preferences"
 )
 
 // ErasedRemark is what the timeline says of a notification that an erasure called off.
@@ -58,59 +54,4 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		return fmt.Errorf("erase user: %w", err)
 	}
 	return nil
-}
-
-// ExportUser is everything held about a person. Sensitive data is not shown to the person's
-// apps either, so it is left out.
-func (s *Store) ExportUser(ctx context.Context, id string) (*UserExport, error) {
-	var e *UserExport
-	err := s.read(ctx, func(t *tx) (err error) {
-		e = &UserExport{}
-		if e.User, err = t.user(id); err != nil {
-			return err
-		}
-		if e.Addresses, err = t.addresses(id); err != nil {
-			return err
-		}
-		if e.Preferences, err = t.preferences(id); err != nil {
-			return err
-		}
-		if e.Suppressions, err = t.suppressions(id); err != nil {
-			return err
-		}
-		if e.Consents, err = t.consents(id, tidings.ConsentID{}, math.MaxInt32); err != nil {
-			return err
-		}
-		e.Notifications, err = s.notificationsOf(t, id)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("export user: %w", err)
-	}
-	return e, nil
-}
-
-func (t *tx) suppressions(user string) ([]preferences.Suppression, error) {
-	var list []preferences.Suppression
-	err := t.query("suppressions_of_user", []any{user}, func(r row) error {
-		var s preferences.Suppression
-		err := r.Scan(&s.Channel, &s.Reason, instant{&s.At})
-		list = append(list, s)
-		return err
-	})
-	return list, err
-}
-
-func (s *Store) notificationsOf(t *tx, user string) ([]tidings.Notification, error) {
-	var list []tidings.Notification
-	err := t.query("notifications_of_user", []any{user}, func(r row) error {
-		var n notificationRow
-		if err := r.Scan(n.fields()...); err != nil {
-			return err
-		}
-		shown, err := n.show(s.seal)
-		list = append(list, shown)
-		return err
-	})
-	return list, err
 }

@@ -263,16 +263,6 @@ type Catalog struct {
 	CreatedAt time.Time
 }
 
-// UserExport is everything held about a person, for the export.
-type UserExport struct {
-	User          tidings.User
-	Addresses     []tidings.Address
-	Preferences   preferences.Preferences
-	Suppressions  []preferences.Suppression
-	Consents      []preferences.Entry // newest first
-	Notifications []tidings.Notification
-}
-
 // UserChange is a user as PUT: fields that go away retire their addresses.
 type UserChange struct {
 	ID         string

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"tidings"
@@ -30,7 +32,8 @@ func (s *Store) Preferences(ctx context.Context, user string) (preferences.Prefe
 // ChangePreferences runs change on the current preferences and user inside the transaction and
 // stores what it gives with the next version; only Locale and Timezone of the user are taken. The
 // lines that change gives go into the consent ledger in the same transaction.
-// An unknown user is made. expected is the version the caller saw, -1: any; another is ErrConflict. An
+// An unknown user is made; preferences that cannot be read are made anew from the ledger, and a line
+// of it says so. expected is the version the caller saw, -1: any; another is ErrConflict. An
 // error of change is returned as it is and nothing is stored. change may run more than once,
 // each time on values of its own.
 func (s *Store) ChangePreferences(ctx context.Context, user string, expected int64, now time.Time,
@@ -42,7 +45,8 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 		if u, err = t.holdUser(user, now); err != nil {
 			return err
 		}
-		if p, err = t.preferences(user); err != nil {
+		var damaged bool
+		if p, damaged, err = t.wishes(user); err != nil {
 			return err
 		}
 		if expected != -1 && expected != p.Version {
@@ -51,9 +55,14 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 		changed := u
 		hours := p.QuietHours
 		var lines []preferences.Entry
-		if lines, refused = change(&p, &changed); refused != nil {
+		if damaged {
+			lines = append(lines, p.Repaired(now))
+		}
+		more, refusal := change(&p, &changed)
+		if refused = refusal; refused != nil {
 			return refused
 		}
+		lines = append(lines, more...)
 		woken := changed.Timezone != u.Timezone || !samePointed(p.QuietHours, hours)
 		p.Version++
 		u.Locale, u.Timezone, u.UpdatedAt = changed.Locale, changed.Timezone, micro(now)
@@ -82,19 +91,29 @@ func samePointed[T comparable](a, b *T) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
+// preferences are a user's; see wishes.
 func (t *tx) preferences(user string) (preferences.Preferences, error) {
-	var p preferences.Preferences
+	p, _, err := t.wishes(user)
+	return p, err
+}
+
+// wishes are the preferences of a user. Of those that cannot be read, damaged ones, it gives what
+// the consent ledger tells; the next change stores that, so that they can be read again.
+func (t *tx) wishes(user string) (p preferences.Preferences, damaged bool, err error) {
 	var doc string
 	var version int64
 	found, err := t.one("preferences", []any{user}, &doc, &version)
 	if err != nil || !found {
-		return p, err
+		return p, false, err
 	}
-	if err := json.Unmarshal([]byte(doc), &p); err != nil {
-		return p, fmt.Errorf("read stored preferences: %w", err)
+	if p, err = readPreferences(doc, version); err == nil {
+		return p, false, nil
 	}
+	ledger, err := t.consents(user, tidings.ConsentID{}, math.MaxInt32)
+	slices.Reverse(ledger)
+	p = preferences.Recall(ledger)
 	p.Version = version
-	return p, nil
+	return p, true, err
 }
 
 func (t *tx) putPreferences(user string, p preferences.Preferences, now time.Time) error {

@@ -57,6 +57,19 @@ SELECT id, app, test, type, user_id, category, catalog_version, dedupe_key, coll
        accepted_at, expires_at, cancelled_at
 FROM notifications WHERE user_id = $1 ORDER BY id DESC;
 
+-- name: holds_of_user
+SELECT h.id, h.ntf, h.channel, h.reason, h.until, h.state
+FROM notifications n JOIN holds h ON h.ntf = n.id WHERE n.user_id = $1 ORDER BY h.id DESC;
+
+-- name: digests_of_user
+SELECT id, app, test, type, key, state, opened_at, closes_at, ntf FROM digests WHERE user_id = $1 ORDER BY id DESC;
+
+-- name: digest_items_of_user
+SELECT i.digest, i.ntf FROM digests g JOIN digest_items i ON i.digest = g.id WHERE g.user_id = $1 ORDER BY i.digest, i.ntf;
+
+-- name: counters_of_user
+SELECT scope, times, idle_at FROM counters WHERE user_id = $1 ORDER BY scope;
+
 -- The statements of an erasure, in the order in which rows are locked. The mark comes first: it
 -- keeps what is under way from being tried again, and what ended badly from being redriven.
 -- name: erase_mark

@@ -16,7 +16,7 @@ func Damage(t testing.TB, settings store.Settings, users ...string) {
 	t.Helper()
 	var texts []string
 	for _, user := range users {
-		texts = append(texts, "INSERT INTO preferences (user_id, doc, version, updated_at) VALUES ('"+user+"', '{', 1, 0)")
+		texts = append(texts, "INSERT INTO preferences (user_id, doc, version, updated_at) VALUES ('"+user+"', '{', 1, 0) ON CONFLICT (user_id) DO UPDATE SET doc = excluded.doc")
 	}
 	beside(t, settings, texts...)
 }
