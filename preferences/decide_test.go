@@ -1,6 +1,7 @@
 package preferences_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -223,6 +224,38 @@ func TestDecideNeedsNothingFromAnUnknownUser(t *testing.T) {
 	r, _ := situation()
 	for _, d := range preferences.Decide(r, preferences.Facts{Providers: map[tidings.Channel]bool{tidings.Push: true}}, noon)[:1] {
 		assertReason(t, d, "no_address")
+	}
+}
+
+// What a user has said, refused and been told before costs a decision nothing but the look at it.
+func TestDecideAllocatesNoMoreForALongHistory(t *testing.T) {
+	cost := func(history int) float64 {
+		r, f := situation()
+		event := *r.Event
+		event.Category = tidings.Category{Name: "offers", Kind: tidings.Marketing, Consent: tidings.OptIn}
+		event.Limits = []tidings.Limit{{Cap: tidings.Cap{Count: 3, Per: 24 * time.Hour}, Scope: "user", Reason: tidings.ReasonRateLimitedUser}}
+		r.Event, r.Thread = &event, "t_none"
+		f.Preferences = preferences.Preferences{Categories: map[string]preferences.Choice{}, Threads: map[string]map[string]bool{"offers": {}},
+			Consents: map[string]preferences.Consent{}}
+		f.Told = map[string][]time.Time{}
+		yes := true
+		for i := range history {
+			name := fmt.Sprint(i)
+			f.Preferences.Categories[name] = preferences.Choice{All: &yes}
+			f.Preferences.Consents[name] = preferences.Consent{State: preferences.ConsentGiven, At: noon}
+			f.Preferences.Threads["offers"][name] = false
+			f.Told["type:"+name] = []time.Time{noon}
+			f.Told["user"] = append(f.Told["user"], noon.Add(time.Duration(i-history)*time.Hour-48*time.Hour))
+		}
+		f.Preferences.Categories["offers"] = preferences.Choice{All: &yes}
+		f.Preferences.Consents["offers"] = preferences.Consent{State: preferences.ConsentGiven, At: noon}
+		if d := preferences.Decide(r, f, noon); d[0].Action != tidings.ActionSend {
+			t.Fatalf("decided %+v", d[0])
+		}
+		return testing.AllocsPerRun(100, func() { preferences.Decide(r, f, noon) })
+	}
+	if short, long := cost(1), cost(5000); long > short {
+		t.Errorf("%v allocations with a long history, %v with a short one", long, short)
 	}
 }
 

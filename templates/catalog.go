@@ -28,7 +28,6 @@ type declaration struct {
 	categories map[string]tidings.Category
 	events     map[string]*tidings.EventType
 	lines      map[string]int            // of event types
-	remarks    map[string]int            // of categories, and of what Lint remarks in them
 	fields     map[string]map[string]int // of the members of an event type's data
 }
 
@@ -37,7 +36,7 @@ func declare(source string, problems *Problems) *declaration {
 	d := &declaration{
 		reader: &reader{file: catalogFile, problems: problems}, locale: fallbackLocale,
 		categories: map[string]tidings.Category{}, events: map[string]*tidings.EventType{},
-		lines: map[string]int{}, remarks: map[string]int{}, fields: map[string]map[string]int{},
+		lines: map[string]int{}, fields: map[string]map[string]int{},
 	}
 	root := d.document(source)
 	if root == nil {
@@ -104,7 +103,6 @@ const leastRetention = 24 * time.Hour
 
 func (d *declaration) readCategory(k key) tidings.Category {
 	c := tidings.Category{Name: k.name}
-	d.remarks[k.name] = k.line
 	consent, quiet := 0, 0
 	d.reader.fields(k.value, "category "+k.name, map[string]func(*yaml.Node){
 		"kind": func(n *yaml.Node) {
@@ -112,7 +110,6 @@ func (d *declaration) readCategory(k key) tidings.Category {
 		},
 		"consent": func(n *yaml.Node) {
 			consent = n.Line
-			d.remarks[consentOf(k.name)] = n.Line
 			c.Consent = d.oneOf(n, "consent", tidings.OptOut, tidings.OptIn, tidings.DoubleOptIn)
 		},
 		"channels": func(n *yaml.Node) { c.Channels = d.readDefaults(n) },
@@ -148,9 +145,6 @@ func (d *declaration) readCategory(k key) tidings.Category {
 	}
 	return c
 }
-
-// consentOf names what Lint remarks in a category.
-func consentOf(category string) string { return category + " consent" }
 
 // readOnUnknown reads retry, give_up or {wait_receipt: 2m, then: retry}.
 func (d *declaration) readOnUnknown(n *yaml.Node) *tidings.OnUnknown {

@@ -11,18 +11,12 @@ import (
 
 // Lint lists what is allowed and yet likely wrong: templates that do not render with the
 // examples of their schema or use names that it lacks, locales that some templates have and
-// others do not, rules that are declared before the service follows them, and event types that
+// others do not, and event types that
 // would expire before they are late or their digests close. expiresIn is the expiry of those that name none; 0: not known.
 func (c *Catalogue) Lint(expiresIn time.Duration) Problems {
 	var warnings Problems
 	warn := func(file string, line int, format string, args ...any) {
 		warnings = append(warnings, Problem{File: file, Line: line, Detail: fmt.Sprintf(format, args...)})
-	}
-	for _, name := range sortedKeys(c.Categories) {
-		category := c.Categories[name]
-		if category.Consent == tidings.OptIn {
-			warn(catalogFile, c.remarks[consentOf(name)], "category %s: consents are not recorded yet, so nothing of it is sent", name)
-		}
 	}
 	for _, name := range sortedKeys(c.Events) {
 		e := c.Events[name]

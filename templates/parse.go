@@ -44,7 +44,7 @@ func Parse(files map[string]string) (*Catalogue, error) {
 	return &Catalogue{
 		DefaultLocale: d.locale, Events: d.events, Categories: d.categories,
 		Hash: Hash(files), Files: maps.Clone(files), sets: l.sets,
-		lines: d.lines, remarks: d.remarks,
+		lines: d.lines,
 	}, nil
 }
 

@@ -27,7 +27,7 @@ type Catalogue struct {
 
 	sets map[slot]map[string]*set // by locale in small letters
 
-	lines, remarks map[string]int // as in declaration
+	lines map[string]int // as in declaration
 
 	userLocale, userTimezone string // of users who have none
 }

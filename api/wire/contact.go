@@ -6,6 +6,8 @@ import (
 	"time"
 	_ "time/tzdata" // zones are known without files of the system
 
+	"golang.org/x/net/idna"
+
 	"tidings/api/strict"
 )
 
@@ -22,19 +24,37 @@ const (
 	maxLabel = 63
 )
 
-// An Email is one e-mail address without a display name. Its domain is kept in small letters, since
-// mail servers read it in any case and one mailbox must be one address.
+// An Email is one e-mail address without a display name. Its domain is kept in small letters and in
+// its ASCII form (bücher.test is xn--bcher-kva.test), since mail servers read it in any case and one
+// mailbox must be one address.
 type Email string
 
 // ReadJSON reads the address.
 func (e *Email) ReadJSON(in *strict.Input) {
 	s, ok := in.String()
+	if ok {
+		s = asciiDomain(s)
+	}
 	if ok && !isEmail(s) {
 		in.Report("must be one e-mail address such as ann@example.test")
 		return
 	}
 	local, domain, _ := strings.Cut(s, "@")
 	*e = Email(local + "@" + strings.ToLower(domain))
+}
+
+// asciiDomain is the address with its domain in the form that mail servers know (RFC 5891): the
+// spellings of a domain with other letters are one. What is no such domain stays as it is.
+func asciiDomain(s string) string {
+	local, domain, found := strings.Cut(s, "@")
+	if !found || len(s) > maxEmail {
+		return s
+	}
+	ascii, err := idna.Lookup.ToASCII(domain)
+	if err != nil || ascii == "" {
+		return s
+	}
+	return local + "@" + ascii
 }
 
 // Schema is the rule in words of JSON Schema.

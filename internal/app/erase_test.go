@@ -49,7 +49,7 @@ func TestNothingOfAnErasedUserIsLeft(t *testing.T) {
 		if found := search.files(t, cfg.DataDir); len(found) > 0 {
 			t.Errorf("she is still in %v", found)
 		}
-		time.Sleep(10 * time.Minute)
+		time.Sleep(4 * time.Minute)
 		for name, id := range under {
 			w.endedForErasure(name, id)
 		}

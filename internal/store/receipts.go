@@ -166,7 +166,7 @@ func engagement(s tidings.ReceiptStatus) bool {
 func (a *applying) keepStrays() error {
 	return a.each("stray_add", len(a.strays), func(i int) []any {
 		r := &a.strays[i]
-		var delivery any
+		delivery := []byte{} // it names none
 		if !r.Delivery.IsZero() {
 			delivery = r.Delivery[:]
 		}

@@ -184,14 +184,14 @@ func TestAReceiptOfAnAttemptThatNeverWasIsAStray(t *testing.T) {
 }
 
 // Such receipts come before their claim can be seen, or after a crash of the process that called:
-// no record will ever look for them.
+// no record will ever look for them. Those that bear no reference are told apart by their delivery.
 func TestAStrayThatNamesItsDeliveryIsMatchedByTheSweep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		w := newWorld(t, s)
 		before, named, numbered := w.acceptance(start(), 1), w.queued(start()), w.queued(start())
 		early := tidings.DeliveryOf(before.Notification.ID, 0)
 		news := func(id tidings.DeliveryID, attempt int) tidings.Receipt {
-			return tidings.Receipt{Provider: "apns", Ref: id.String(), Delivery: id, Attempt: attempt, Status: tidings.ReceiptDelivered, At: start(), ReceivedAt: start()}
+			return tidings.Receipt{Provider: "apns", Delivery: id, Attempt: attempt, Status: tidings.ReceiptDelivered, At: start(), ReceivedAt: start()}
 		}
 		forged := news(named, 9)
 		forged.Ref = "forged"

@@ -101,20 +101,22 @@ func (t *tx) rematch() error {
 // rematchBy applies the strays that a statement finds; which says where it names their delivery.
 func (t *tx) rematchBy(found string, which func(r *tidings.Receipt) (dest []any, done func())) error {
 	var list []tidings.Receipt
+	var kept [][]byte // the deliveries that they are kept with
 	err := t.query(found, []any{int64(tidyLimit)}, func(row row) error {
 		var r tidings.Receipt
+		var delivery []byte
 		dest, done := which(&r)
-		dest = slices.Concat([]any{&r.Provider, &r.Ref, &r.Status, instant{&r.At}, &r.Outcome, &r.Code, instant{&r.ReceivedAt}}, dest, []any{&r.Attempt})
+		dest = slices.Concat([]any{&r.Provider, &r.Ref, &r.Status, instant{&r.At}, &delivery, &r.Outcome, &r.Code, instant{&r.ReceivedAt}}, dest, []any{&r.Attempt})
 		err := row.Scan(dest...)
 		done()
-		list = append(list, r)
+		list, kept = append(list, r), append(kept, delivery)
 		return err
 	})
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	err = t.each("stray_drop", len(list), func(i int) []any {
-		return []any{list[i].Provider, list[i].Ref, string(list[i].Status), list[i].At.UnixMicro()}
+		return []any{list[i].Provider, list[i].Ref, string(list[i].Status), list[i].At.UnixMicro(), kept[i]}
 	}, nil)
 	if err != nil {
 		return err

@@ -152,7 +152,7 @@ DELETE FROM dedupe_keys WHERE (app, test, key) IN
 -- Strays whose attempt was recorded at the same moment, so that neither saw the other.
 -- CROSS JOIN keeps the order of the tables in SQLite: strays are few, attempts are not.
 -- name: strays_matched
-SELECT s.provider, s.ref, s.status, s.at, s.outcome, s.code, s.received_at, a.ntf, a.n, a.claim_no
+SELECT s.provider, s.ref, s.status, s.at, s.delivery, s.outcome, s.code, s.received_at, a.ntf, a.n, a.claim_no
 FROM stray_receipts s CROSS JOIN attempts a
 WHERE a.ref = s.ref AND a.provider = s.provider AND a.ref <> ''
 LIMIT $1;
@@ -160,13 +160,13 @@ LIMIT $1;
 -- Strays that name a delivery whose notification has such an attempt by now, recorded or not. The
 -- notification is the newest before the delivery's id, which is the same but for its last bits.
 -- name: strays_named
-SELECT s.provider, s.ref, s.status, s.at, s.outcome, s.code, s.received_at, s.delivery, s.claim_no
+SELECT s.provider, s.ref, s.status, s.at, s.delivery, s.outcome, s.code, s.received_at, s.delivery, s.claim_no
 FROM stray_receipts s
-WHERE s.delivery IS NOT NULL AND EXISTS (
+WHERE length(s.delivery) > 0 AND EXISTS (
   SELECT 1 FROM deliveries d
   WHERE d.ntf = (SELECT c.id FROM notifications c WHERE c.id <= s.delivery ORDER BY c.id DESC LIMIT 1)
     AND substr(d.ntf, 1, 14) = substr(s.delivery, 1, 14) AND d.claim_no > 0 AND d.claim_no >= s.claim_no)
 LIMIT $1;
 
 -- name: stray_drop
-DELETE FROM stray_receipts WHERE provider = $1 AND ref = $2 AND status = $3 AND at = $4;
+DELETE FROM stray_receipts WHERE provider = $1 AND ref = $2 AND status = $3 AND at = $4 AND delivery = $5;

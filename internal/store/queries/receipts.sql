@@ -21,4 +21,4 @@ WHERE ntf = $1 AND n = $2;
 
 -- name: stray_add
 INSERT INTO stray_receipts (provider, ref, status, at, delivery, claim_no, outcome, code, received_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (provider, ref, status, at) DO NOTHING;
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (provider, ref, status, at, delivery) DO NOTHING;

@@ -55,8 +55,8 @@ DELETE FROM notifications WHERE id = $1;
 
 -- Receipts for which no attempt ever came.
 -- name: strays_forget
-DELETE FROM stray_receipts WHERE (provider, ref, status, at) IN
-  (SELECT provider, ref, status, at FROM stray_receipts WHERE received_at < $1 LIMIT $2 {{skip}});
+DELETE FROM stray_receipts WHERE (provider, ref, status, at, delivery) IN
+  (SELECT provider, ref, status, at, delivery FROM stray_receipts WHERE received_at < $1 LIMIT $2 {{skip}});
 
 -- Digests whose notification is gone. Ids are in the order of time, so the oldest are looked through first.
 -- name: digests_forget
