@@ -15,7 +15,7 @@ TESTFLAGS ?=     # such as -run, -v, -count=1
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash faults lanes brownouts fuzz model bench backlog golden postgres browser
+.PHONY: help build demo test check race crash faults lanes brownouts fuzz model bench backlog retention golden postgres browser
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -65,6 +65,9 @@ bench: ## run every benchmark for BENCHTIME (1s)
 
 backlog: postgres ## what the dispatcher costs while a million deliveries wait, on each database
 	go test -run '^$$' -bench AMillionWaiting -benchtime 20x ./internal/store
+
+retention: postgres ## how long priority commits take while the detail of a day of a million is deleted, on each database
+	go test -run '^$$' -bench CommitsBesideRetention -benchtime 2000x -timeout 1h ./workers
 
 golden: postgres browser ## write the golden files anew; read the difference before you keep it
 	TIDINGS_TEST_GOLDEN=write go test -count=1 ./...
