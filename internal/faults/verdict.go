@@ -34,8 +34,9 @@ type Span struct{ From, To time.Time }
 
 // A Post is an event and the notification that its caller was told of.
 type Post struct {
-	Key string // dedupe key; empty: none
-	ID  tidings.NotificationID
+	Key  string // dedupe key; empty: none
+	ID   tidings.NotificationID
+	Mark string // a message that tells of the event has this word between # and a semicolon; empty: none can be told by its text
 }
 
 // A Sighting is a delivery as it was shown during the run.
@@ -57,9 +58,9 @@ type Invariant string
 
 // The invariants.
 const (
-	Ends         Invariant = "ends"          // every accepted notification comes to an end
+	Ends         Invariant = "ends"          // every accepted notification comes to an end, be it as a part of a digest
 	Sent         Invariant = "sent"          // what was not suppressed was accepted by a provider, or the trail says why not
-	Once         Invariant = "once"          // more than one accept only where the trail shows an unknown attempt
+	Once         Invariant = "once"          // more than one accept only where the trail shows an unknown attempt, and one digest at most
 	Told         Invariant = "told"          // every accept is in the trail, and every success of the trail in the ledger
 	Stopped      Invariant = "stopped"       // nothing is accepted after an opt-out, a cancel or the expiry
 	Conserved    Invariant = "conserved"     // an event is one notification, with all of its deliveries
@@ -108,6 +109,8 @@ type Figures struct {
 	Unknown     int `json:"unknown"`     // attempts whose outcome nobody knows
 	Doubled     int `json:"doubled"`     // accepts above one that the trail shows as possible
 	Unexplained int `json:"unexplained"` // accepts above one that it does not
+	Digests     int `json:"digests"`     // notifications that tell of others
+	Gathered    int `json:"gathered"`    // times that a notification is told of by one, channel by channel
 }
 
 // Holds is true where no invariant is broken.
@@ -121,6 +124,7 @@ func Check(h History) Verdict {
 		c.trail(&h.Trails[i])
 	}
 	c.strangers()
+	c.digests()
 	c.sightings()
 	for _, l := range h.Leaks {
 		c.broken(Discreet, tidings.NotificationID{}, "%s is in %s", l.What, l.Where)

@@ -130,7 +130,7 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, version int
 		return err
 	}
 	request := preferences.Request{
-		Event: kind, ExpiresAt: f.now.Add(firstSet(kind.ExpiresIn, f.in.Defaults.ExpiresIn)), Digest: true,
+		Event: kind, ExpiresAt: lastExpiry(told), Digest: true,
 		Thread: kind.ThreadOf(items[len(items)-1].Data), Channels: channelsOf(told),
 	}
 	decisions := preferences.Decide(request, facts, f.now)
@@ -149,6 +149,12 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, version int
 	}
 	f.groups[class] = append(f.groups[class], a)
 	return nil
+}
+
+// lastExpiry is when the last of the items expires: there is nothing left to tell of then.
+func lastExpiry(items []store.DigestItem) time.Time {
+	last := slices.MaxFunc(items, func(x, y store.DigestItem) int { return x.Notification.ExpiresAt.Compare(y.Notification.ExpiresAt) })
+	return last.Notification.ExpiresAt
 }
 
 // sort leaves out the items that nothing may be told of any more: they are late, or the user has

@@ -279,3 +279,34 @@ func (r *rig) wish(t *testing.T, change func(p *preferences.Preferences)) {
 		t.Fatal(err)
 	}
 }
+
+// Nobody was there to close it in time.
+func TestADigestExpiresWithTheLastOfItsEvents(t *testing.T) {
+	eachGathering(t, func(t *testing.T, r *rig) {
+		var ids []tidings.NotificationID
+		now := time.Now()
+		for i, in := range []time.Duration{20 * time.Minute, 30 * time.Minute} {
+			e := comment("u_1", "bread", i)
+			e.ExpiresIn = in
+			ids = append(ids, r.accept(t, hashed(e)).ID)
+			e = comment("u_1", "cake", i)
+			e.ExpiresIn = in + time.Hour*time.Duration(i)
+			ids = append(ids, r.accept(t, hashed(e)).ID)
+		}
+		r.flush(t, now.Add(time.Hour))
+		found := map[bool]*store.Trail{}
+		for _, d := range r.digests(t) {
+			found[len(d.Deliveries) > 0] = d
+		}
+		late, sent := found[false], found[true]
+		if len(found) != 2 || len(late.Parts) != 2 || late.Notification.Decisions[1].Reason != tidings.ReasonExpired {
+			t.Fatalf("digests %+v", found)
+		}
+		if item := r.trail(t, ids[0]).Notification.Decisions[1]; item.Reason != tidings.ReasonExpired {
+			t.Errorf("a late event: %+v", item)
+		}
+		if last := r.trail(t, ids[3]).Notification.ExpiresAt; len(sent.Parts) != 1 || !sent.Notification.ExpiresAt.Equal(last) {
+			t.Errorf("the digest expires at %v, its one event at %v", sent.Notification.ExpiresAt, last)
+		}
+	})
+}

@@ -152,10 +152,15 @@ func chosen(t *testing.T) choice {
 	return choice{dice: rand.New(rand.NewPCG(seed, seed))}
 }
 
-// scenarios of an engine: PostgreSQL gets a part of them when points are drawn.
+// scenarios of an engine: when points are drawn, one of those with digests is, and PostgreSQL gets
+// a part of them all.
 func (c choice) scenarios(e engine) []scenario {
-	list := scenarios()
-	if c.all || e.name == "sqlite" {
+	list, digests := scenarios(), digestScenarios()
+	if c.all {
+		return append(list, digests...)
+	}
+	list = append(list, digests[c.dice.IntN(len(digests))])
+	if e.name == "sqlite" {
 		return list
 	}
 	c.dice.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
