@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"tidings/channels/simulator"
@@ -19,8 +22,10 @@ const (
 	databaseEvery = 23 // kills between two restarts of the database
 	brokerEvery   = 31 // kills between two restarts of the broker
 	brokerAway    = 2 * time.Second
-	meddleEvery   = 2 * time.Second // how often the providers' faults change
-	dialTime      = 5 * time.Second // to reach the simulators' control port
+	meddleEvery   = 2 * time.Second         // how often the providers' faults change
+	burstEvery    = 10                      // kills between two bursts, of which each meets two kills
+	burstTime     = 1200 * time.Millisecond // in which a burst is posted, and told of
+	dialTime      = 5 * time.Second         // to reach the simulators' control port
 )
 
 // A death is one kill of one process.
@@ -57,13 +62,22 @@ func (c *chaos) run(ctx context.Context) error {
 	return err
 }
 
-func (c *chaos) kills(ctx context.Context) error {
+func (c *chaos) kills(ctx context.Context) (err error) {
 	c.began = time.Now()
+	var bursts []<-chan error
+	defer func() {
+		for _, over := range bursts {
+			err = errors.Join(err, <-over)
+		}
+	}()
 	for n := 1; n <= c.Kills && (c.Longest == 0 || time.Since(c.began) < c.Longest); n++ {
+		if c.Burst > 0 && n%burstEvery == 1 {
+			bursts = append(bursts, c.burst(ctx))
+		}
 		if err := sleep(ctx, c.untilKill(n)); err != nil {
 			return err
 		}
-		if err := c.kill(ctx); err != nil {
+		if err := c.kill(ctx, c.victim(n)); err != nil {
 			return err
 		}
 		if err := c.restarts(ctx, n); err != nil {
@@ -76,10 +90,25 @@ func (c *chaos) kills(ctx context.Context) error {
 	return nil
 }
 
+// burst begins to post what fills digests; the error comes once all of it is answered.
+func (c *chaos) burst(ctx context.Context) <-chan error {
+	over := make(chan error, 1)
+	go func() { over <- c.traffic.burst(ctx, c.Burst) }()
+	return over
+}
+
+// meetsBurst reports whether the nth kill is one of the two that come while a burst is told of.
+func (c *chaos) meetsBurst(n int) bool {
+	return c.Burst > 0 && (n%burstEvery == 1 || n%burstEvery == 2)
+}
+
 // untilKill is how long it is until the nth kill.
 func (c *chaos) untilKill(n int) time.Duration {
 	if c.Every > 0 {
 		return time.Until(c.began.Add(time.Duration(n) * c.Every))
+	}
+	if c.meetsBurst(n) {
+		return time.Duration(c.random.Float64() * float64(burstTime))
 	}
 	return time.Duration(c.random.Float64() * 2 * float64(c.pause()))
 }
@@ -94,8 +123,7 @@ func (c *chaos) pause() time.Duration {
 	return max(c.Pause, last.ready.Sub(last.started))
 }
 
-func (c *chaos) kill(ctx context.Context) error {
-	s := c.victim()
+func (c *chaos) kill(ctx context.Context, s *fleet.Service) error {
 	d := death{service: s, killed: time.Now()}
 	end := s.Kill
 	if c.Gently {
@@ -127,13 +155,25 @@ func (c *chaos) lives() (all []faults.Span) {
 	return append(all, faults.Span{From: from, To: time.Now()})
 }
 
-// victim is whose turn it is: anybody's at random of those that may be killed, or the next one's.
-func (c *chaos) victim() *fleet.Service {
+// victim is whose turn the nth kill is: anybody's at random of those that may be killed, or the next
+// one's. While a burst is told of, it is one of those that tell, and after it another.
+func (c *chaos) victim(n int) *fleet.Service {
 	all := c.mortal()
 	if c.Gently {
 		return all[len(c.deaths)%len(all)]
 	}
+	if telling := c.telling(all); c.meetsBurst(n) && len(telling) > 0 {
+		all = telling
+	}
 	return all[c.random.IntN(len(all))]
+}
+
+// telling are those that deliver, but for the one that was killed last.
+func (c *chaos) telling(all []*fleet.Service) []*fleet.Service {
+	return slices.DeleteFunc(slices.Clone(all), func(s *fleet.Service) bool {
+		last := len(c.deaths) > 0 && c.deaths[len(c.deaths)-1].service == s
+		return last || !strings.HasPrefix(s.Name, workerName)
+	})
 }
 
 // restarts ends the database or the broker now and then.

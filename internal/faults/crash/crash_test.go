@@ -37,7 +37,8 @@ func TestAHandfulOfKillsLosesAndRepeatsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(report.Violations) > 0 || report.Kills != o.Kills || report.Figures.Accepted == 0 || report.Figures.Accepts == 0 {
+			if len(report.Violations) > 0 || report.Kills != o.Kills || report.Figures.Accepted == 0 || report.Figures.Accepts == 0 ||
+				report.Figures.Gathered < o.Burst {
 				t.Errorf("the report is\n%v", report)
 			}
 		})
@@ -57,10 +58,19 @@ func TestASteadyRunKillsWorkersAloneAndOnTime(t *testing.T) {
 	c.began = time.Now()
 	killed := map[string]bool{}
 	for range 100 {
-		killed[c.victim().Name] = true
+		killed[c.victim(5).Name] = true
 	}
 	if len(killed) != 2 || killed["api-0"] {
 		t.Errorf("killed %v", killed)
+	}
+	c.Only = ""
+	for range 100 {
+		first := c.victim(1)
+		c.deaths = []death{{service: first}}
+		if second := c.victim(2); first.Name == "api-0" || second.Name == "api-0" || first == second {
+			t.Fatalf("a burst meets the kills of %s and %s", first.Name, second.Name)
+		}
+		c.deaths = nil
 	}
 	if d := c.untilKill(3); d > 15*time.Second || d < 14*time.Second {
 		t.Errorf("the third kill is in %v, want 15 s after the beginning", d)
@@ -90,6 +100,9 @@ func TestTheCatalogueOfTheRunIsSound(t *testing.T) {
 	sample, err := templates.Load(deploy.Catalogue())
 	if err != nil || len(sample) != len(files) {
 		t.Errorf("%d files, the sample has %d, %v", len(files), len(sample), err)
+	}
+	if d := catalogue.Events[commentType].Digest; d.Window != 3*time.Second || d.Max != 10 {
+		t.Errorf("comments are told of as %+v", d)
 	}
 	for event, want := range map[string]tidings.OnUnknown{
 		"order.shipped": {Wait: 3 * time.Second, Retry: true}, "payment.failed": {Wait: 3 * time.Second},

@@ -31,6 +31,7 @@ type Options struct {
 	Every    time.Duration // there is a kill exactly so often instead; 0: by Pause
 	Only     string        // kills take processes alone whose name begins so, such as worker; empty: any
 	Rate     int           // events posted a second
+	Burst    int           // events posted at once for one digest, before every tenth kill and the first; 0: none
 	APIs     int           // processes that only accept; PostgreSQL only
 	Workers  int           // processes that only deliver; PostgreSQL only
 	Gently   bool          // processes end by SIGTERM, one after the other, and providers behave: a rolling restart
@@ -40,7 +41,7 @@ type Options struct {
 
 // Defaults are options for an engine.
 func Defaults(engine string) Options {
-	return Options{Engine: engine, Kills: 200, Seed: 1, Pause: 750 * time.Millisecond, Rate: 60, APIs: 2, Workers: 3,
+	return Options{Engine: engine, Kills: 200, Seed: 1, Pause: 750 * time.Millisecond, Rate: 60, Burst: 200, APIs: 2, Workers: 3,
 		Restarts: engine == postgres, Progress: io.Discard}
 }
 
@@ -73,6 +74,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.DurationVar(&o.Every, "every", 0, "kill exactly so often instead (0: at random, by -pause)")
 	flags.StringVar(&o.Only, "only", "", "kill only processes whose name begins so, such as worker (default: any)")
 	flags.IntVar(&o.Rate, "rate", o.Rate, "events posted a second")
+	flags.IntVar(&o.Burst, "burst", o.Burst, "events posted at once for one digest, before every tenth kill (0: none)")
 	flags.IntVar(&o.APIs, "apis", o.APIs, "api processes (postgres)")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "worker processes (postgres)")
 	flags.StringVar(&o.Dir, "dir", "", "where everything lies (default: a temporary folder)")

@@ -22,6 +22,13 @@ const (
 	codeMark  = "7351900" // and more digits
 )
 
+// What is told of together: half of the comments go to one person about one post, so that digests fill up.
+const (
+	commentType = "comment.created"
+	wellRead    = 1 // the number of that person, who has two devices
+	readPost    = "Bread"
+)
+
 func userID(n int) string { return fmt.Sprintf("u_%04d", n) }
 
 // register makes everybody known; one in twenty has a device that is gone.
@@ -75,10 +82,12 @@ func (t *traffic) canaries(key string) []faults.Canary {
 type event struct {
 	Type      string         `json:"type"`
 	User      string         `json:"user"`
+	Channels  []string       `json:"channels,omitempty"`
 	Data      map[string]any `json:"data"`
 	DedupeKey string         `json:"dedupe_key"`
 	SendAt    *time.Time     `json:"send_at,omitempty"`
 	ExpiresIn string         `json:"expires_in,omitempty"`
+	Mark      string         `json:"-"` // of a message that tells of it; empty: none
 }
 
 // newEvent is the event with a number: mostly to be sent now, some later, some not for long.
@@ -91,7 +100,12 @@ func newEvent(n int, random *rand.Rand) event {
 		e.Type, e.Data = "payment.failed", map[string]any{"amount": n, "currency": "EUR"}
 	case kind < 0.5:
 		e.Type, e.Data = "security.alert", map[string]any{"device": "Phone", "place": "Lisbon"}
-	case kind < 0.7:
+	case kind < 0.65:
+		e = newComment(n, e.User, fmt.Sprintf("Cake %d", random.IntN(2)))
+		if random.Float64() < 0.5 {
+			e = newComment(n, userID(wellRead), readPost)
+		}
+	case kind < 0.8:
 		e.Type, e.Data = "offer.weekly", map[string]any{"headline": fmt.Sprintf("Ten percent off number %d", n)}
 	default:
 		e.Type, e.Data = "order.shipped", map[string]any{"order": fmt.Sprint(n), "carrier": "UPS"}
@@ -104,4 +118,10 @@ func newEvent(n int, random *rand.Rand) event {
 		e.ExpiresIn = fmt.Sprintf("%ds", 1+random.IntN(10))
 	}
 	return e
+}
+
+// newComment is a comment with a mark, by which the messages are known that tell of it.
+func newComment(n int, user, post string) event {
+	return event{Type: commentType, User: user, Channels: []string{"push"}, DedupeKey: fmt.Sprintf("event-%d", n), Mark: fmt.Sprint(n),
+		Data: map[string]any{"post": post, "author": "Ann", "text": fmt.Sprint(n)}}
 }

@@ -145,6 +145,7 @@ func (r Report) String() string {
 	line("kills", "%d in %.0f s, with %d restarts of the database and %d of the broker", r.Kills, r.Seconds, r.Crashes, r.Outages)
 	line("events answered", "%d, after %d requests that were repeated", r.Figures.Accepted, r.Repeated)
 	line("deliveries, accepts", "%d, %d", r.Figures.Deliveries, r.Figures.Accepts)
+	line("digests", "%d, of %d events", r.Figures.Digests, r.Figures.Gathered)
 	line("lost", "%d", r.Figures.Lost)
 	line("accepts above one", "%d where the trail shows an unknown attempt, %d where it does not", r.Figures.Doubled, r.Figures.Unexplained)
 	line("unknown attempts", "%d; claims left open %d, at most %d by one kill", r.Figures.Unknown, r.Closed.Count, r.MostAmbiguous)

@@ -29,6 +29,9 @@ const (
 	stopLag     = 2 * time.Second        // from a stop to the last call that began before it
 )
 
+// workerName begins the names of the processes that only deliver.
+const workerName = "worker-"
+
 // settings are added to the configuration that the simulators write.
 var settings = fmt.Sprintf(`
 delivery: {retry_base: 200ms, retry_cap: 2s, max_attempts: 100, lease: %v, sweep: %v}
@@ -130,7 +133,7 @@ func (t *trial) crew(ctx context.Context) error {
 		}
 	}
 	for n := range t.Workers {
-		if err := t.enlist(ctx, fmt.Sprintf("worker-%d", n), "worker"); err != nil {
+		if err := t.enlist(ctx, fmt.Sprint(workerName, n), "worker"); err != nil {
 			return err
 		}
 	}
@@ -183,13 +186,24 @@ func (t *trial) play(ctx context.Context) error {
 // rest waits until nothing is unfinished, or for so long that everything should be.
 func (t *trial) rest(ctx context.Context) error {
 	const longest = lease + sweep + 60*time.Second
-	open, err := t.traffic.list(ctx)
-	for end := time.Now().Add(longest); err == nil && len(open) > 0 && time.Now().Before(end); {
-		if err = sleep(ctx, 200*time.Millisecond); err == nil {
-			open, err = t.traffic.open(ctx, open)
+	for end := time.Now().Add(longest); ; {
+		all, err := t.traffic.list(ctx) // anew: digests have come in
+		if err != nil {
+			return err
+		}
+		open, err := t.traffic.open(ctx, all)
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		for err == nil && len(open) > 0 && time.Now().Before(end) {
+			if err = sleep(ctx, 200*time.Millisecond); err == nil {
+				open, err = t.traffic.open(ctx, open)
+			}
+		}
+		if err != nil || len(open) > 0 {
+			return err // what is unfinished is for the judge
 		}
 	}
-	return err // what is unfinished is for the judge
 }
 
 // judge reads what came of everything and checks the invariants.

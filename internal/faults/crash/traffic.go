@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -74,29 +73,48 @@ func (t *traffic) caller(posting, ctx context.Context, random *rand.Rand) error 
 // event posts one event; now and then its caller or its user then thinks otherwise.
 func (t *traffic) event(ctx context.Context, random *rand.Rand) error {
 	e := newEvent(int(t.next.Add(1)), random)
-	var posted wire.Posted
-	answered, err := t.insist(ctx, http.MethodPost, "/v1/events", e, &posted)
-	if err != nil {
+	id, err := t.post(ctx, e)
+	if err != nil || id.IsZero() {
 		return err
-	}
-	t.note(e, posted.ID, answered)
-	if !answered {
-		return nil
 	}
 	switch chance := random.Float64(); {
 	case chance < 0.03:
-		return t.cancel(ctx, posted.ID)
+		return t.cancel(ctx, id)
 	case chance < 0.05:
-		return t.optOut(ctx, e.User)
+		return t.optOut(ctx, e)
 	}
 	return nil
+}
+
+// post posts an event until it is answered; the id is zero when its caller gave up.
+func (t *traffic) post(ctx context.Context, e event) (tidings.NotificationID, error) {
+	var posted wire.Posted
+	answered, err := t.insist(ctx, http.MethodPost, "/v1/events", e, &posted)
+	if err != nil {
+		return tidings.NotificationID{}, err
+	}
+	t.note(e, posted.ID, answered)
+	return posted.ID, nil
+}
+
+// burst posts n comments for one digest at once, each by a caller of its own.
+func (t *traffic) burst(ctx context.Context, n int) error {
+	failed := make([]error, n)
+	var wait sync.WaitGroup
+	for i := range failed {
+		wait.Go(func() {
+			_, failed[i] = t.post(ctx, newComment(int(t.next.Add(1)), userID(wellRead), readPost))
+		})
+	}
+	wait.Wait()
+	return errors.Join(failed...)
 }
 
 func (t *traffic) note(e event, id tidings.NotificationID, answered bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if answered {
-		t.told = append(t.told, faults.Post{Key: e.DedupeKey, ID: id})
+		t.told = append(t.told, faults.Post{Key: e.DedupeKey, ID: id, Mark: e.Mark})
 		return
 	}
 	t.mute++
@@ -111,16 +129,20 @@ func (t *traffic) cancel(ctx context.Context, id tidings.NotificationID) error {
 	return err
 }
 
-// optOut ends one category for one person, for good.
-func (t *traffic) optOut(ctx context.Context, user string) error {
-	patch := json.RawMessage(`{"categories": {"offers": false}}`)
-	answered, err := t.insist(ctx, http.MethodPatch, "/v1/users/"+user+"/preferences", patch, nil)
+// optOut ends one category for the person of an event, for good.
+func (t *traffic) optOut(ctx context.Context, e event) error {
+	category := "offers"
+	if e.Type == commentType && e.User != userID(wellRead) {
+		category = "social"
+	}
+	patch := map[string]any{"categories": map[string]bool{category: false}}
+	answered, err := t.insist(ctx, http.MethodPatch, "/v1/users/"+e.User+"/preferences", patch, nil)
 	if err != nil || !answered {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stops = append(t.stops, faults.Stop{At: time.Now(), User: user, Category: "offers"})
+	t.stops = append(t.stops, faults.Stop{At: time.Now(), User: e.User, Category: category})
 	return nil
 }
 

@@ -121,6 +121,9 @@ func (w *witness) look(ctx context.Context, id tidings.NotificationID) {
 	for _, d := range trail.Deliveries {
 		w.seen = append(w.seen, faults.Sighting{At: at, Delivery: d})
 	}
+	if !trail.Digest.IsZero() {
+		w.look(ctx, trail.Digest)
+	}
 }
 
 // sightings is what was seen, once watch has ended.
