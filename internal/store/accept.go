@@ -83,6 +83,7 @@ type accepting struct {
 
 	released map[tidings.NotificationID]*releasing // of the holds
 	owned    bool                                  // the chunk is a copy
+	counters map[CounterKey]*counter               // those that are locked
 }
 
 func newAccepting(t *tx, s *seal, chunk []Acceptance) *accepting {

@@ -40,26 +40,26 @@ func (a *Accepted) Into(c *Acceptance) {
 
 // count decides again, in the order of the chunk, what is to be sent under limits: each by what was
 // told before, also in the same chunk. A notification counts once, with the first that is sent of it.
+//
+// Every counter that the transaction may change is locked here, in one go: whoever came back for
+// more could wait for somebody who waits for it.
 func (a *accepting) count() error {
 	places := a.counted()
-	if len(places) == 0 {
-		return nil
-	}
-	if err := a.lockEarlier(); err != nil {
+	owed, err := a.owed()
+	if err != nil {
 		return err
 	}
-	all, err := a.takeCounters(places)
-	if err != nil {
+	if err := a.takeCounters(places, owed); err != nil || len(places) == 0 {
 		return err
 	}
 	a.own()
 	told := map[tidings.NotificationID]bool{}
 	for _, i := range places {
 		if ntf := a.chunk[i].Notification.ID; !told[ntf] {
-			told[ntf] = a.countOne(i, all)
+			told[ntf] = a.countOne(i)
 		}
 	}
-	return a.putCounters(sortedKeys(all), all)
+	return a.putCounters(sortedKeys(a.counters), a.counters)
 }
 
 // counted are the places of what would be sent, and counts.
@@ -76,9 +76,40 @@ func (a *accepting) counted() []int {
 	return places
 }
 
-// takeCounters makes the counters that are missing and locks all of them.
-func (a *accepting) takeCounters(places []int) (map[CounterKey]*counter, error) {
+// owed are the counters from which this transaction may take something back: those of what it may
+// supersede, and of what may have nothing left once its hold is released. The one writer of SQLite
+// reads them when it comes to that.
+func (a *accepting) owed() (map[CounterKey]bool, error) {
+	if a.dialect.oneWriter {
+		return nil, nil
+	}
+	earlier, err := a.earlier() // locked: rows of notifications come before counters
+	if err != nil {
+		return nil, err
+	}
+	ids := earlierOf(earlier)
+	for _, i := range a.holds {
+		if c := &a.chunk[i]; c.Count != nil || len(c.Deliveries)+len(c.Holds) == 0 {
+			ids = append(ids, c.Notification.ID)
+		}
+	}
+	owed := map[CounterKey]bool{}
+	return owed, a.each("refund_whose", len(ids), func(k int) []any { return []any{ids[k][:]} }, func(_ int, r row) error {
+		keys, err := countersOf(r)
+		for _, key := range keys {
+			owed[key] = true
+		}
+		return err
+	})
+}
+
+// takeCounters locks the counters of what counts, which are made where they are missing, and those
+// that are owed something.
+func (a *accepting) takeCounters(places []int, owed map[CounterKey]bool) error {
 	idle := map[CounterKey]time.Time{}
+	for key := range owed {
+		idle[key] = time.Time{}
+	}
 	for _, i := range places {
 		c := &a.chunk[i]
 		for _, s := range c.Count.Scopes {
@@ -87,22 +118,22 @@ func (a *accepting) takeCounters(places []int) (map[CounterKey]*counter, error) 
 		}
 	}
 	keys := sortedKeys(idle)
-	all := make(map[CounterKey]*counter, len(keys))
-	err := a.each("counter_take", len(keys), func(k int) []any {
-		return []any{keys[k].User, keys[k].row(), idle[keys[k]].UnixMicro()}
+	a.counters = make(map[CounterKey]*counter, len(keys))
+	return a.each("counter_take", len(keys), func(k int) []any {
+		at := idle[keys[k]]
+		return []any{keys[k].User, keys[k].row(), at.UnixMicro(), flag(!at.IsZero())}
 	}, func(k int, r row) error {
 		c := &counter{}
-		all[keys[k]] = c
+		a.counters[keys[k]] = c
 		return c.scan(r)
 	})
-	return all, err
 }
 
 // countOne decides about one acceptance and reports whether it is counted.
-func (a *accepting) countOne(i int, all map[CounterKey]*counter) bool {
+func (a *accepting) countOne(i int) bool {
 	c := &a.chunk[i]
 	of := func(s CountScope) *counter {
-		return all[CounterKey{c.Notification.UserID, c.Notification.Test, s.Scope}]
+		return a.counters[CounterKey{c.Notification.UserID, c.Notification.Test, s.Scope}]
 	}
 	told := make(map[string][]time.Time, len(c.Count.Scopes))
 	for _, s := range c.Count.Scopes {
@@ -119,4 +150,17 @@ func (a *accepting) countOne(i int, all map[CounterKey]*counter) bool {
 		of(s).add(queuedAt(c), s)
 	}
 	return true
+}
+
+// refund is that of the transaction, with the counters that were locked when it counted: what is
+// missing among them was never counted, or has been forgotten.
+func (a *accepting) refund(ids []tidings.NotificationID) error {
+	if a.dialect.oneWriter {
+		return a.tx.refund(ids)
+	}
+	back, err := a.refunds(ids)
+	if err != nil {
+		return err
+	}
+	return a.takeBack(back, a.counters)
 }

@@ -83,15 +83,6 @@ func (a *accepting) supersede() error {
 	return a.refund(ids)
 }
 
-// lockEarlier locks what may be superseded before counters are locked: rows of notifications come first.
-func (a *accepting) lockEarlier() error {
-	if a.dialect.oneWriter {
-		return nil
-	}
-	_, err := a.earlier()
-	return err
-}
-
 // earlier pairs what is written by this chunk with what it may supersede, and locks that.
 func (a *accepting) earlier() ([]superseding, error) {
 	written := slices.Concat(a.holds, a.fresh)

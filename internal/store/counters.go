@@ -122,24 +122,11 @@ func (t *tx) putCounters(keys []CounterKey, all map[CounterKey]*counter) error {
 // provider. Of two transactions that end two deliveries of one notification at once, each may leave
 // it to the other: then the user is told less, never more.
 func (t *tx) refund(ids []tidings.NotificationID) error {
-	counted := map[CounterKey][]time.Time{}
-	err := t.each("refund_find", len(ids), func(i int) []any { return []any{ids[i][:]} }, func(_ int, r row) error {
-		var user, typ, category string
-		var test bool
-		var at time.Time
-		if err := r.Scan(&user, truth{&test}, &typ, &category, instant{&at}); err != nil {
-			return err
-		}
-		for _, scope := range []string{"user", "category:" + category, "type:" + typ} {
-			key := CounterKey{user, test, scope}
-			counted[key] = append(counted[key], at)
-		}
-		return nil
-	})
-	if err != nil || len(counted) == 0 {
+	back, err := t.refunds(ids)
+	if err != nil || len(back) == 0 {
 		return err
 	}
-	keys := sortedKeys(counted)
+	keys := sortedKeys(back)
 	all := map[CounterKey]*counter{}
 	err = t.each("counter_lock", len(keys), func(i int) []any { return []any{keys[i].User, keys[i].row()} }, func(i int, r row) error {
 		c := &counter{}
@@ -149,9 +136,39 @@ func (t *tx) refund(ids []tidings.NotificationID) error {
 	if err != nil {
 		return err
 	}
-	for key, c := range all {
-		for _, at := range counted[key] {
-			c.remove(at)
+	return t.takeBack(back, all)
+}
+
+// refunds are the instants to take back, by counter.
+func (t *tx) refunds(ids []tidings.NotificationID) (map[CounterKey][]time.Time, error) {
+	back := map[CounterKey][]time.Time{}
+	return back, t.each("refund_find", len(ids), func(i int) []any { return []any{ids[i][:]} }, func(_ int, r row) error {
+		var at time.Time
+		keys, err := countersOf(r, instant{&at})
+		for _, key := range keys {
+			back[key] = append(back[key], at)
+		}
+		return err
+	})
+}
+
+// countersOf reads whose notification it is and of what kind, and more, and names the counters that
+// may have counted it.
+func countersOf(r row, more ...any) ([]CounterKey, error) {
+	var user, typ, category string
+	var test bool
+	if err := r.Scan(append([]any{&user, truth{&test}, &typ, &category}, more...)...); err != nil {
+		return nil, err
+	}
+	return []CounterKey{{user, test, "user"}, {user, test, "category:" + category}, {user, test, "type:" + typ}}, nil
+}
+
+// takeBack takes instants back from counters that are locked.
+func (t *tx) takeBack(back map[CounterKey][]time.Time, all map[CounterKey]*counter) error {
+	keys := slices.DeleteFunc(sortedKeys(back), func(k CounterKey) bool { return all[k] == nil })
+	for _, key := range keys {
+		for _, at := range back[key] {
+			all[key].remove(at)
 		}
 	}
 	return t.putCounters(keys, all)

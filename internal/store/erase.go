@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -29,7 +30,6 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		{"erase_holds", []any{id}},
 		{"erase_digest_items", []any{id}},
 		{"erase_digests", []any{id}},
-		{"erase_counters", []any{id}},
 		{"erase_preferences", []any{id}},
 		{"erase_consents", []any{id}},
 		{"erase_addresses", []any{id}},
@@ -48,10 +48,30 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 				return err
 			}
 		}
-		return nil
+		return t.eraseCounters(id)
 	})
 	if err != nil {
 		return fmt.Errorf("erase user: %w", err)
 	}
 	return nil
+}
+
+// eraseCounters locks the counters of a user in the order in which all others do.
+func (t *tx) eraseCounters(id string) error {
+	var scopes []string
+	err := t.query("counters_of", []any{id}, func(r row) error {
+		var scope string
+		err := r.Scan(&scope)
+		scopes = append(scopes, scope)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(scopes)
+	if err := t.lock("counter_lock", len(scopes), func(k int) []any { return []any{id, scopes[k]} }); err != nil {
+		return err
+	}
+	_, err = t.exec("erase_counters", id)
+	return err
 }

@@ -24,7 +24,7 @@ func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 		"collapse_find", "collapse_deliveries", "collapse_marks", "collapse_holds", "collapse_end", "user_facts", "address_facts", "address_ok", "address_dead", "address_strike", "address_suppress", "expired_queued", "lane_head", "lane_waiting", "erase_left", "erase_late", "strays_matched", "strays_named", "dedupe_holders", "list_floor", "list_of_user_floor", "list_of_user",
 		"outlived", "forget_lock", "forget_lock_deliveries", "forget_facts", "forget_sums", "daily_add", "forget_attempts", "forget_receipts", "forget_timeline",
 		"forget_deliveries", "forget_holds", "forget_digest_items", "forget_notification", "digests_forget", "forget_items_of_digest", "detail_end", "detail_sums", "daily_read",
-		"contact_holders", "user_there", "consents_of_user", "consent_asked", "opt_outs_of_user", "notification_person", "dead_list", "dead_oldest", "dead_one", "claim_seize", "claim_unseize", "counter_take", "counter_lock", "counter_put", "counter_purge", "refund_find", "digest_join", "digest_next", "digests_close", "digest_waiting",
+		"contact_holders", "user_there", "consents_of_user", "consent_asked", "opt_outs_of_user", "notification_person", "dead_list", "dead_oldest", "dead_one", "claim_seize", "claim_unseize", "counter_take", "counter_lock", "counter_put", "counter_purge", "refund_find", "refund_whose", "counters_of", "digest_join", "digest_next", "digests_close", "digest_waiting",
 		"digest_hold", "digest_flushed", "digest_of", "digest_parts", "digest_clean", "standing_deliveries", "standing_holds"}
 	err := s.read(t.Context(), func(tx *tx) error {
 		for _, name := range hot {

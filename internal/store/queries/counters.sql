@@ -1,8 +1,10 @@
 -- Counting when a user was told something. Counters come last in the order of locks.
 
--- A counter that is missing is made; either way it is locked, and given as it then stands.
+-- Either way the counter is locked, and given as it then stands. One that is missing is made if $4 says so.
 -- name: counter_take
-INSERT INTO counters (user_id, scope, times, idle_at) VALUES ($1, $2, '[]', $3)
+INSERT INTO counters (user_id, scope, times, idle_at)
+SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), '[]', CAST($3 AS BIGINT)
+WHERE CAST($4 AS BIGINT) = 1 OR EXISTS (SELECT 1 FROM counters WHERE user_id = $1 AND scope = $2)
 ON CONFLICT (user_id, scope) DO UPDATE SET idle_at = counters.idle_at
 RETURNING times, idle_at;
 
@@ -15,10 +17,17 @@ SELECT times, idle_at FROM counters WHERE user_id = $1 AND scope = $2;
 -- name: counter_put
 UPDATE counters SET times = $3, idle_at = $4 WHERE user_id = $1 AND scope = $2;
 
--- The second look is at the row as it is once nobody else has it.
+-- What others have is left for the next time: whoever waited here could have what they wait for.
 -- name: counter_purge
-DELETE FROM counters WHERE idle_at <= $1 AND (user_id, scope) IN
-  (SELECT user_id, scope FROM counters WHERE idle_at <= $1 ORDER BY idle_at LIMIT $2);
+WITH idle AS MATERIALIZED (SELECT user_id, scope FROM counters WHERE idle_at <= $1 ORDER BY idle_at LIMIT $2 {{skip}})
+DELETE FROM counters WHERE (user_id, scope) IN (SELECT user_id, scope FROM idle);
+
+-- The counters of a user, for whoever locks all of them in their order.
+-- name: counters_of
+SELECT scope FROM counters WHERE user_id = $1;
+
+-- name: refund_whose
+SELECT user_id, test, type, category FROM notifications WHERE id = $1;
 
 -- A notification that was counted with its first delivery, when all of it has ended without a call.
 -- name: refund_find
