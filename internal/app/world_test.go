@@ -182,8 +182,8 @@ func (w *world) faults(rules string) {
 
 // shown is what the scenarios look at of a trail.
 type shown struct {
-	ID, Status, Summary string
-	Deliveries          []struct {
+	ID, Status, Summary, Digest string
+	Deliveries                  []struct {
 		ID, Status, Reason string
 		Final              bool
 		Attempts           []struct {

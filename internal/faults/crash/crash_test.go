@@ -27,7 +27,7 @@ func TestAHandfulOfKillsLosesAndRepeatsNothing(t *testing.T) {
 	for why, edit := range map[string]func(*Options){
 		"one process on SQLite":             func(o *Options) { o.Engine = sqlite },
 		"several on PostgreSQL":             func(o *Options) { o.Engine, o.APIs, o.Workers = postgres, 1, 2 },
-		"a rolling restart under some load": func(o *Options) { o.Engine, o.APIs, o.Workers, o.Gently = postgres, 2, 2, true },
+		"a rolling restart under some load": func(o *Options) { o.Engine, o.APIs, o.Workers, o.Gently, o.Burst = postgres, 2, 2, true, 0 },
 	} {
 		t.Run(why, func(t *testing.T) {
 			o := Defaults(sqlite)

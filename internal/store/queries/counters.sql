@@ -19,8 +19,8 @@ UPDATE counters SET times = $3, idle_at = $4 WHERE user_id = $1 AND scope = $2;
 
 -- What others have is left for the next time: whoever waited here could have what they wait for.
 -- name: counter_purge
-WITH idle AS MATERIALIZED (SELECT user_id, scope FROM counters WHERE idle_at <= $1 ORDER BY idle_at LIMIT $2 {{skip}})
-DELETE FROM counters WHERE (user_id, scope) IN (SELECT user_id, scope FROM idle);
+WITH due AS MATERIALIZED (SELECT user_id, scope FROM counters WHERE idle_at <= $1 ORDER BY idle_at LIMIT $2 {{skip}})
+DELETE FROM counters WHERE (user_id, scope) IN (SELECT user_id, scope FROM due);
 
 -- The counters of a user, for whoever locks all of them in their order.
 -- name: counters_of

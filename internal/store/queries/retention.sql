@@ -1,12 +1,16 @@
 -- Deleting the detail of old notifications, and the daily sums that outlive it. A day is a number of
 -- days since 1970 UTC: that on which the notification was accepted. Test notifications are not summed up.
 
--- Old notifications in the order of their ids, each with whether it is still needed: something of it
--- lives, has ended of late or is held, or a key that may be repeated stands for it.
+-- Old notifications in the order of their ids, each with whether it is still needed: something of it, or of
+-- the digest that tells of it, lives, has ended of late or is held, or a key that may be repeated stands for it.
 -- name: outlived
 SELECT n.id, n.category,
-  EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = n.id AND (d.due_at IS NOT NULL OR d.finished_at > $4)),
-  EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND h.state = 'waiting'),
+  EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = n.id AND (d.due_at IS NOT NULL OR d.finished_at > $4))
+    OR EXISTS (SELECT 1 FROM digest_items i JOIN digests g ON g.id = i.digest JOIN deliveries d ON d.ntf = g.ntf
+      WHERE i.ntf = n.id AND (d.due_at IS NOT NULL OR d.finished_at > $4)),
+  EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND h.state = 'waiting')
+    OR EXISTS (SELECT 1 FROM digest_items i JOIN digests g ON g.id = i.digest JOIN holds h ON h.ntf = g.ntf
+      WHERE i.ntf = n.id AND h.state = 'waiting'),
   EXISTS (SELECT 1 FROM dedupe_keys k WHERE k.app = n.app AND k.test = n.test AND k.key = n.dedupe_key AND n.dedupe_key <> '' AND k.expires_at > $5)
 FROM notifications n WHERE n.id > $1 AND n.id < $2 ORDER BY n.id LIMIT $3;
 
@@ -20,7 +24,11 @@ SELECT 1 FROM deliveries WHERE ntf = $1 ORDER BY n {{lock}};
 -- name: forget_facts
 SELECT 1 FROM notifications n WHERE n.id = $1
   AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = n.id AND (d.due_at IS NOT NULL OR d.finished_at > $2))
-  AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND h.state = 'waiting');
+  AND NOT EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND h.state = 'waiting')
+  AND NOT EXISTS (SELECT 1 FROM digest_items i JOIN digests g ON g.id = i.digest JOIN deliveries d ON d.ntf = g.ntf
+    WHERE i.ntf = n.id AND (d.due_at IS NOT NULL OR d.finished_at > $2))
+  AND NOT EXISTS (SELECT 1 FROM digest_items i JOIN digests g ON g.id = i.digest JOIN holds h ON h.ntf = g.ntf
+    WHERE i.ntf = n.id AND h.state = 'waiting');
 
 -- name: forget_sums
 SELECT n.accepted_at / 86400000000, d.lane, n.category, d.status,
