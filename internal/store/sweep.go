@@ -62,9 +62,6 @@ func (t *tx) tidy(now time.Time) error {
 	if _, err := t.exec("dedupe_purge", now.Add(-dedupeGrace).UnixMicro(), int64(tidyLimit)); err != nil {
 		return err
 	}
-	if _, err := t.exec("counter_purge", now.UnixMicro(), int64(tidyLimit)); err != nil {
-		return err
-	}
 	var left []tidings.NotificationID
 	err := t.query("erase_left", []any{int64(tidyLimit), now.UnixMicro()}, func(r row) error {
 		var ntf tidings.NotificationID
@@ -79,7 +76,11 @@ func (t *tx) tidy(now time.Time) error {
 	if err := t.each("erase_late", len(left), func(i int) []any { return []any{left[i][:], now.UnixMicro()} }, nil); err != nil {
 		return err
 	}
-	return t.rematch()
+	if err := t.rematch(); err != nil {
+		return err
+	}
+	_, err = t.exec("counter_purge", now.UnixMicro(), int64(tidyLimit))
+	return err
 }
 
 // rematch applies the strays that have found an attempt by now: by its reference, or by the
