@@ -63,8 +63,9 @@ model: postgres ## compare what the log does with its model for MODELTIME (5m) o
 bench: ## run every benchmark for BENCHTIME (1s)
 	go test -run '^$$' -bench . -benchmem -benchtime $(strip $(BENCHTIME)) ./...
 
-backlog: postgres ## what the dispatcher costs while a million deliveries wait, on each database
+backlog: postgres ## what a million deliveries that wait cost the dispatcher and the running service, on each database
 	go test -run '^$$' -bench AMillionWaiting -benchtime 20x ./internal/store
+	TIDINGS_BACKLOG=1000000 go test -count=1 -timeout 1h -v -run ABacklogInTheLog ./internal/faults/fleet | grep -E '^ *(---|ok|FAIL|panic|.*(codes|beside|while|put into|due))'
 
 retention: postgres ## how long priority commits take while the detail of a day of a million is deleted, on each database
 	go test -run '^$$' -bench CommitsBesideRetention -benchtime 2000x -timeout 1h ./workers

@@ -22,7 +22,7 @@ func TestABrownOutOfTenMinutesInABlastIsCaughtUpWith(t *testing.T) {
 	const calls, takes = 4, 100 * time.Millisecond
 	size, on, whole := 2000, onSQLite, os.Getenv(brownOutEnv) != ""
 	if whole {
-		size, on = 3000, onEachDatabase
+		size, on = 4000, onEachDatabase
 	}
 	narrow := func(c *config.Config) {
 		narrowProvider(c, "apns", calls)

@@ -74,13 +74,18 @@ func (d *deployment) do(t *testing.T, api int, method, path string, in, out any)
 // until asks again and again until it holds.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	tick, end := time.NewTicker(50*time.Millisecond), time.After(soon)
+	within(t, soon, what, holds)
+}
+
+func within(t *testing.T, span time.Duration, what string, holds func() bool) {
+	t.Helper()
+	tick, end := time.NewTicker(50*time.Millisecond), time.After(span)
 	defer tick.Stop()
 	for !holds() {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("%s: not within %v", what, soon)
+			t.Fatalf("%s: not within %v", what, span)
 		}
 	}
 }

@@ -44,6 +44,21 @@ func (s *Service) Stop() error { return s.process.stop() }
 // Signal sends the process a signal, such as SIGSTOP.
 func (s *Service) Signal(sig os.Signal) error { return s.process.cmd.Process.Signal(sig) }
 
+// Memory is what the process has in memory, in bytes (VmRSS of proc(5)).
+func (s *Service) Memory() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("ask for the memory of %s: %w", s.Name, err)
+	}
+	var kib int64
+	for line := range strings.Lines(string(text)) {
+		if n, err := fmt.Sscanf(line, "VmRSS: %d kB", &kib); err == nil && n == 1 {
+			return kib << 10, nil
+		}
+	}
+	return 0, fmt.Errorf("ask for the memory of %s: the system does not tell it", s.Name)
+}
+
 // LogFile is where the process writes its log, over all its starts.
 func (s *Service) LogFile() string { return s.process.log }
 

@@ -17,6 +17,8 @@ type Backlog struct {
 	Lane    tidings.Lane
 	App     string
 	Event   string // type of the event
+	To      string // value of the address; empty: one that nobody sends to
+	Of      string // provider of the address
 	N       int
 	Due     time.Time     // of the first
 	Step    time.Duration // from one to the next
@@ -62,14 +64,18 @@ func (b Backlog) statements(id string, postgres bool) []string {
 	}
 	numbers := fmt.Sprintf("WITH RECURSIVE g(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM g WHERE i < %d) ", b.N-1)
 	due := b.Due.UnixMicro()
-	fill := strings.NewReplacer("{ntf}", ntf, "{address}", address, "{fresh}", fresh, "{app}", "'"+b.App+"'", "{user}", "'u_"+b.App+"'", "{type}", "'"+b.Event+"'", "{value}", fmt.Sprintf("'%s-%x'", b.App, b.Due.UnixMilli()),
+	to := b.To
+	if to == "" {
+		to = fmt.Sprintf("%s-%x", b.App, b.Due.UnixMilli())
+	}
+	fill := strings.NewReplacer("{ntf}", ntf, "{address}", address, "{fresh}", fresh, "{app}", "'"+b.App+"'", "{user}", "'u_"+b.App+"'", "{type}", "'"+b.Event+"'", "{value}", "'"+to+"'", "{provider}", "'"+b.Of+"'",
 		"{lane}", "'"+string(b.Lane)+"'", "{channel}", "'"+string(b.Lane.Channel())+"'", "{due}", fmt.Sprint(due), "{step}", fmt.Sprint(b.Step.Microseconds()),
 		"{expires}", fmt.Sprint(b.Expires.UnixMicro()))
 	return []string{
 		fill.Replace(`INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, updated_at)
 			VALUES ({user}, '', '', '', '', '', {due}, {due}) ON CONFLICT (id) DO NOTHING`),
 		fill.Replace(`INSERT INTO addresses (id, user_id, channel, provider, value, hash, status, reason, strikes, registered_at)
-			VALUES ({address}, {user}, {channel}, '', {value}, {address}, 'active', '', 0, {due}) ON CONFLICT (id) DO NOTHING`),
+			VALUES ({address}, {user}, {channel}, {provider}, {value}, {address}, 'active', '', 0, {due}) ON CONFLICT (id) DO NOTHING`),
 		fill.Replace(numbers + `INSERT INTO notifications (id, app, test, type, user_id, category, catalog_version, dedupe_key, collapse_key, sensitive, data,
 				decisions, accepted_at, expires_at)
 			SELECT {ntf}, {app}, 0, {type}, {user}, 'orders', 1, '', '', 0, '{"order":"4711","carrier":"UPS","headline":"Less"}', '[]', {due}, {expires} FROM g`),
