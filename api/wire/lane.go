@@ -16,11 +16,11 @@ type Lanes struct {
 // Lane is how one lane stands.
 type Lane struct {
 	Name             tidings.Lane `json:"name"`
-	Depth            int          `json:"depth" doc:"Deliveries due or in the lane."`
+	Depth            int          `json:"depth" doc:"Deliveries due or in the lane, counted when asked (where more than 20,000 wait, seconds before); tidings_lane_depth is as old as the last sweep."`
 	OldestAgeSeconds float64      `json:"oldest_age_seconds" doc:"How long the oldest of them has been due."`
-	InFlight         int          `json:"in_flight" doc:"Being sent now."`
+	InFlight         int          `json:"in_flight" doc:"Being sent now, by all processes together; tidings_lane_in_flight is what one process sends."`
 	Parked           int          `json:"parked" doc:"Waiting for a later time: the next try, or that fresh work goes first."`
-	DrainPerSecond   float64      `json:"drain_per_second" doc:"Deliveries finished a second, over the last minute."`
+	DrainPerSecond   float64      `json:"drain_per_second" doc:"Deliveries finished a second, over the last minute, by all processes together."`
 	Limit            int          `json:"limit" doc:"How many may wait before posts are refused."`
 	Paused           bool         `json:"paused"`
 	RatePerSecond    Rate         `json:"rate_per_second" doc:"How many are sent a second, by all processes together; null: as many as the providers take."`

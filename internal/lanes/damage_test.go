@@ -216,3 +216,32 @@ func TestFilesThatCannotBeUsedAreSetAsideAndOnlyTheLastAreKept(t *testing.T) {
 		t.Errorf("kept %v, %v", kept, err)
 	}
 }
+
+// The broker goes on in memory for seconds: what it takes meanwhile would be gone with it.
+func TestABrokerWhoseFilesAreGoneIsUnhealthyAtOnceUntilTheLanesAreMadeAgain(t *testing.T) {
+	testkit.Bubble(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "jetstream")
+		l := open(t, Settings{Dir: dir})
+		defer closeLanes(t, l)
+		halfDone(t, l)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		lost := time.Now()
+		if err := l.Healthy(t.Context()); err == nil {
+			t.Error("it is healthy without its files")
+		}
+		for l.Healthy(t.Context()) != nil {
+			if time.Since(lost) > 2*time.Second {
+				t.Fatal("nobody looks after it")
+			}
+			pass(10 * time.Millisecond)
+		}
+		for _, name := range l.Names() {
+			if _, err := os.Stat(filepath.Join(dir, "jetstream", "$G", "streams", l.lanes[name].streamName())); err != nil {
+				t.Errorf("it is healthy again, and %s is not made: %v", name, err)
+			}
+		}
+		carries(t, l)
+	})
+}

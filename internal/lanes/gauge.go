@@ -120,10 +120,20 @@ func (l *Lanes) Gauge(name tidings.Lane, queued int, closed bool) {
 }
 
 // Healthy reports whether the broker stores and answers. After publishes that were not
-// answered it tries one without ids, so that a broker that has recovered is found out.
+// answered it tries one without ids, so that a broker that has recovered is found out. An embedded
+// one that is in trouble is looked after at once, and is healthy again when that has helped.
 func (l *Lanes) Healthy(ctx context.Context) error {
 	if l.away.Load() {
 		return fmt.Errorf("%w: %w", ErrUnavailable, nats.ErrDisconnected)
+	}
+	if l.reviving.Load() {
+		return fmt.Errorf("%w: it is being restarted", ErrUnavailable)
+	}
+	if l.server != nil {
+		if err := l.trouble(); err != nil {
+			l.alarm()
+			return err
+		}
 	}
 	for name := range l.lanes {
 		if l.misses.Load() > 0 {

@@ -67,7 +67,10 @@ type Lanes struct {
 	// away is true while there is no connection. The client's own answer waits for its lock, which
 	// it holds all through a handshake with a server that is silent.
 	away   atomic.Bool
-	misses atomic.Int32 // publishes in a row that the broker did not answer
+	misses atomic.Int32 // publishes in a row that the broker did not answer, or could not store
+	// reviving is true while the embedded broker is restarted.
+	reviving atomic.Bool
+	alarmed  chan struct{} // holds a token while somebody wants the supervisor to look
 
 	stop context.CancelFunc // ends the supervisor
 	done sync.WaitGroup     // waits for it
@@ -94,7 +97,7 @@ const consumerName = "workers"
 
 // Open starts or reaches the broker and makes the streams and consumers that are missing.
 func Open(ctx context.Context, s Settings) (*Lanes, error) {
-	l := &Lanes{log: s.Log, settings: s, lanes: make(map[tidings.Lane]*lane, len(s.Lanes))}
+	l := &Lanes{log: s.Log, settings: s, lanes: make(map[tidings.Lane]*lane, len(s.Lanes)), alarmed: make(chan struct{}, 1)}
 	for _, spec := range s.Lanes {
 		l.lanes[spec.Lane] = &lane{Spec: spec, mending: make(chan struct{}, 1)}
 	}

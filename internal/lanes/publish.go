@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,8 +20,8 @@ const (
 	publishWait = 4 * time.Second
 	// maxPending bounds the entries that wait for their answer at once, over all lanes.
 	maxPending = 4096
-	// codeFull is JetStream's error code for a stream at its limits (JSStreamStoreFailedF,
-	// nats-server server/errors.json).
+	// codeFull is JetStream's error code for a stream that stores nothing (JSStreamStoreFailedF,
+	// nats-server server/errors.json), with the reason in its description.
 	codeFull = 10077
 )
 
@@ -91,6 +92,10 @@ func (l *Lanes) await(ctx context.Context, answer jetstream.PubAckFuture) (seque
 			l.misses.Add(1)
 		}
 		if api := (*jetstream.APIError)(nil); errors.As(err, &api) {
+			if api.ErrorCode == codeFull && !atLimit(api) {
+				l.misses.Add(1) // its files cannot be written
+				return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+			}
 			l.misses.Store(0)
 			if api.ErrorCode == codeFull {
 				return 0, ErrFull
@@ -100,6 +105,12 @@ func (l *Lanes) await(ctx context.Context, answer jetstream.PubAckFuture) (seque
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
+}
+
+// atLimit reports whether a stream takes no more because it holds as much as it may (ErrMaxMsgs
+// and its like, nats-server server/store.go).
+func atLimit(err *jetstream.APIError) bool {
+	return strings.HasPrefix(err.Description, "maximum ")
 }
 
 // unavailable marks errors that say that the broker did not answer.

@@ -22,14 +22,19 @@ const (
 func (l *Lanes) supervise(ctx context.Context) {
 	tick := time.NewTicker(superviseAt)
 	defer tick.Stop()
+	var tried time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-l.alarmed:
+			if time.Since(tried) < superviseAt { // what did not help just now does not help yet
+				continue
+			}
 		}
-		if l.server != nil {
-			l.lookAfterServer(ctx)
+		if l.server != nil && l.lookAfterServer(ctx) {
+			tried = time.Now()
 		}
 		if !l.away.Load() {
 			l.lookAfterLanes(ctx)
@@ -37,21 +42,33 @@ func (l *Lanes) supervise(ctx context.Context) {
 	}
 }
 
-func (l *Lanes) lookAfterServer(ctx context.Context) {
+// alarm lets the supervisor look after the broker now.
+func (l *Lanes) alarm() {
+	select {
+	case l.alarmed <- struct{}{}:
+	default:
+	}
+}
+
+// lookAfterServer restarts a server that is in trouble, and reports whether it was.
+func (l *Lanes) lookAfterServer(ctx context.Context) bool {
 	err := l.trouble()
 	if err == nil {
-		return
+		return false
 	}
 	l.log.Error("broker does not store: restarting it", "error", err)
+	l.reviving.Store(true)
+	defer l.reviving.Store(false)
 	if err := l.revive(ctx); err != nil {
 		l.log.Error("broker is not back yet", "error", err)
 	}
+	return true
 }
 
 // trouble says what is wrong with the embedded server; nil: nothing.
 func (l *Lanes) trouble() error {
 	if n := l.misses.Load(); n >= missesBeforeRestart {
-		return fmt.Errorf("%w: %d publishes in a row were not answered", ErrUnavailable, n)
+		return fmt.Errorf("%w: %d publishes in a row were not answered or not stored", ErrUnavailable, n)
 	}
 	for _, lane := range l.lanes {
 		if err := l.server.trouble(lane); err != nil {

@@ -170,6 +170,11 @@ func (w *waiting) codes(span time.Duration) figures {
 // took waits until the provider has accepted all that were posted, and gives how long each took.
 func (w *waiting) took(posted map[string]time.Time) (spans []time.Duration) {
 	w.Helper()
+	defer func() {
+		if w.Failed() {
+			w.Logf("%d of %d codes were accepted", len(spans), len(posted))
+		}
+	}()
 	within(w.T, time.Minute, "all codes are accepted", func() bool {
 		spans = spans[:0]
 		for _, e := range w.ledger() {
