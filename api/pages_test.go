@@ -464,3 +464,40 @@ func afterMain(page string) string {
 	_, after, _ := strings.Cut(page, "<main>")
 	return after
 }
+
+// What was muted stands on the page, and can be heard of again; that can be undone.
+func TestMutedThreadsStandOnThePageAndAreUnmutedThere(t *testing.T) {
+	b := newBench(t)
+	v := reader(t, b, links.Preferences, `{"threads":{"social":{"Bread & butter/1":false,"Cake":false}}}`)
+	muted := func() string {
+		var p struct {
+			Threads map[string]map[string]bool `json:"threads"`
+		}
+		b.call("GET", "/v1/users/u_1/preferences", "").want(200, "").into(&p)
+		text, _ := json.Marshal(p.Threads)
+		return string(text)
+	}
+	const both = `{"social":{"Bread \u0026 butter/1":false,"Cake":false}}`
+	if !strings.Contains(v.Body.String(), "Comments: Bread &amp; butter/1") {
+		t.Fatalf("it is not on the page: %s", v.Body)
+	}
+	v.send(v.form())
+	if got := muted(); got != both {
+		t.Errorf("saved unchanged, %s is muted", got)
+	}
+	form := v.form()
+	form.Add("hear", "social/Bread & butter/1")
+	form.Add("hear", "social/never muted")
+	v.send(form)
+	if got := muted(); got != `{"social":{"Cake":false}}` {
+		t.Errorf("%s is muted", got)
+	}
+	taken := undo.FindStringSubmatch(v.Body.String())
+	if taken == nil {
+		t.Fatalf("it cannot be undone: %s", v.Body)
+	}
+	v.send(url.Values{"undo": {html.UnescapeString(taken[1])}})
+	if got := muted(); got != both {
+		t.Errorf("undone, %s is muted", got)
+	}
+}

@@ -21,8 +21,22 @@ type form struct {
 	start, end string
 	zone       string
 	locale     string
+	hear       []thread // muted ones that are to be heard of again
 
 	wrongQuiet, wrongPlace bool // what check found
+}
+
+// A thread is what a user muted, such as one post: a key of a category.
+type thread struct{ category, key string }
+
+// muted are the threads that the visitor hears nothing of, in order.
+func (v *visitor) muted() (list []thread) {
+	for _, category := range slices.Sorted(maps.Keys(v.wants.Threads)) {
+		for _, key := range slices.Sorted(maps.Keys(v.wants.Threads[category])) {
+			list = append(list, thread{category, key})
+		}
+	}
+	return list
 }
 
 // form is what the visitor wants now.
@@ -103,6 +117,7 @@ const (
 	endField     = "end"
 	zoneField    = "zone"
 	localeField  = "locale"
+	hearField    = "hear" // a category and the key of a thread, with a stroke between
 )
 
 // readForm reads what was sent; false when it is no form of the page. What does not stand in it is
@@ -125,6 +140,10 @@ func (v *visitor) readForm(sent url.Values) (form, bool) {
 	}
 	if sent.Has(localeField) {
 		f.locale = sent.Get(localeField)
+	}
+	for _, sent := range sent[hearField] {
+		category, key, _ := strings.Cut(sent, "/")
+		f.hear = append(f.hear, thread{category, key})
 	}
 	for name := range sent {
 		kind, found := strings.CutPrefix(name, kindPrefix)
@@ -190,6 +209,14 @@ func (f *form) apply(p *preferences.Preferences, u *tidings.User, v *visitor) {
 		p.QuietHours = nil
 	default:
 		p.QuietHours = &hours
+	}
+	for _, t := range f.hear {
+		if _, muted := p.Threads[t.category][t.key]; muted {
+			p.Threads = with(p.Threads, t.category, without(p.Threads[t.category], t.key))
+		}
+		if len(p.Threads[t.category]) == 0 {
+			p.Threads = without(p.Threads, t.category)
+		}
 	}
 	u.Locale, u.Timezone = f.locale, f.zone
 }

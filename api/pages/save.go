@@ -96,13 +96,22 @@ func difference(from, to preferences.Preferences) map[string]any {
 	if len(categories) > 0 {
 		patch["categories"] = categories
 	}
+	threads := map[string]any{}
+	for category := range union(from.Threads, to.Threads) {
+		if cells := cellsBetween(from.Threads[category], to.Threads[category]); len(cells) > 0 {
+			threads[category] = cells
+		}
+	}
+	if len(threads) > 0 {
+		patch["threads"] = threads
+	}
 	if !reflect.DeepEqual(from.QuietHours, to.QuietHours) {
 		patch["quiet_hours"] = to.QuietHours
 	}
 	return patch
 }
 
-func cellsBetween(from, to map[tidings.Channel]bool) map[string]any {
+func cellsBetween[K ~string](from, to map[K]bool) map[string]any {
 	cells := map[string]any{}
 	for channel := range union(from, to) {
 		was, had := from[channel]
@@ -135,5 +144,12 @@ func with[K comparable, V any](m map[K]V, key K, value V) map[K]V {
 		m = map[K]V{}
 	}
 	m[key] = value
+	return m
+}
+
+// without is the map with one entry less; the map given stays as it is.
+func without[K comparable, V any](m map[K]V, key K) map[K]V {
+	m = maps.Clone(m)
+	delete(m, key)
 	return m
 }

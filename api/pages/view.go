@@ -17,6 +17,7 @@ type preferencesView struct {
 	All       bool
 	Ways      boxesView
 	Kinds     []kindView
+	Muted     []mutedView
 	Quiet     bool
 	Start     string
 	End       string
@@ -58,6 +59,13 @@ type kindView struct {
 	boxesView
 }
 
+// A mutedView is a thread that the user hears nothing of.
+type mutedView struct {
+	Value string // that its box sends
+	Label string
+	On    bool
+}
+
 func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
 	view := preferencesView{
 		frame: frame{words: v.words, Title: v.words.text("preferences")}, Token: r.Token, Version: f.version, All: f.all,
@@ -66,6 +74,12 @@ func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
 	}
 	if !s.listed(v.user.Timezone) {
 		view.OtherZone = v.user.Timezone
+	}
+	for _, t := range v.muted() {
+		c, _ := v.categoryOf(t.category)
+		c.Name = t.category
+		title, _ := v.describe(&c)
+		view.Muted = append(view.Muted, mutedView{t.category + "/" + t.key, title + ": " + t.key, slices.Contains(f.hear, t)})
 	}
 	choosable := v.choosable()
 	stored := v.form().kinds // of those that the form left out, since they cannot be changed here
