@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"tidings"
 	"tidings/api/problem"
@@ -29,7 +30,7 @@ func (s *service) addConsent(c *call) (*answer, error) {
 	var line preferences.Entry
 	by := preferences.Origin{Source: in.Source, App: c.caller.App, Wording: in.Wording, Version: in.Version}
 	_, _, err = s.Store.ChangePreferences(c.Context(), user, anyVersion, c.now, func(p *preferences.Preferences, _ *tidings.User) ([]preferences.Entry, error) {
-		lines := p.Answer(&category, in.Action == wire.Give, by, c.now)
+		lines := p.Answer(&category, in.Channel, in.Action == wire.Give, by, c.now)
 		line = lines[0]
 		return lines, nil
 	})
@@ -38,10 +39,16 @@ func (s *service) addConsent(c *call) (*answer, error) {
 	}
 	out := consent(line)
 	if line.Action == preferences.ConsentAsked {
-		url, expires := s.Links.Confirm(user, category.Name, line.ID.String(), c.now)
-		out.ConfirmURL, out.ConfirmExpiresAt = url, wire.At(expires)
+		link := s.confirmLink(user, category.Name, line.ID, c.now)
+		out.ConfirmURL, out.ConfirmExpiresAt = link.URL, link.ExpiresAt
 	}
 	return &answer{status: http.StatusCreated, body: out}, nil
+}
+
+// confirmLink is where a user confirms the consent that a line of the ledger asked for.
+func (s *service) confirmLink(user, category string, line tidings.ConsentID, now time.Time) wire.Link {
+	url, expires := s.Links.Confirm(user, category, line.String(), now)
+	return wire.Link{URL: url, ExpiresAt: wire.At(expires)}
 }
 
 // consentable is the category that a consent is about, if it can be given or taken back.
@@ -89,6 +96,6 @@ func (s *service) listConsents(c *call) (*answer, error) {
 }
 
 func consent(e preferences.Entry) wire.Consent {
-	return wire.Consent{ID: e.ID, Category: e.Category, Channel: string(e.Channel), Action: e.Action, Wording: e.Wording,
+	return wire.Consent{ID: e.ID, Category: e.Category, Channel: string(e.Channel), Action: e.Action, About: e.About, Value: e.Value, Wording: e.Wording,
 		Version: e.Version, Source: e.Source, App: e.App, At: wire.At(e.At)}
 }

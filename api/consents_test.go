@@ -24,7 +24,7 @@ func TestAPatchOfPreferencesIsInTheLedger(t *testing.T) {
 	b.call("PATCH", "/v1/users/u_1/preferences", `{"categories":{"orders":{"email":false}}}`).want(200, "")
 	b.call("PATCH", "/v1/users/u_1/preferences", `{"locale":"de"}`).want(200, "")
 	b.call("PATCH", "/v1/users/u_1/preferences", `{"all":false}`).want(200, "")
-	want := []string{"/ withdrawn api shop", "orders/email withdrawn api shop"}
+	want := []string{"/ withdrawn api shop", "/ set api shop", "orders/email withdrawn api shop"}
 	if got := b.consents("u_1"); !slices.Equal(got, want) {
 		t.Errorf("ledger %q, want %q", got, want)
 	}

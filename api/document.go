@@ -166,7 +166,7 @@ func enums() map[reflect.Type][]string {
 		reflect.TypeFor[tidings.Outcome]():            words(append([]tidings.Outcome{tidings.OK}, tidings.Faults()...)...),
 		reflect.TypeFor[tidings.Action]():             words(tidings.ActionSend, tidings.ActionHold, tidings.ActionSuppress),
 		reflect.TypeFor[tidings.AddressStatus]():      words(tidings.AddressActive, tidings.AddressQuarantined, tidings.AddressRetired),
-		reflect.TypeFor[preferences.ConsentState]():   words(preferences.ConsentStates()...),
+		reflect.TypeFor[preferences.ConsentState]():   words(preferences.Actions()...),
 		reflect.TypeFor[preferences.Source]():         words(preferences.Sources()...),
 		reflect.TypeFor[preferences.Verdict]():        words(preferences.Verdicts()...),
 		reflect.TypeFor[tidings.HoldState]():          words(tidings.HoldWaiting, tidings.HoldReleased, tidings.HoldCancelled),

@@ -52,16 +52,29 @@ func (s *service) patchPreferences(c *call) (*answer, error) {
 		if err := versions.check(p.Version); err != nil {
 			return nil, err
 		}
-		before := p.Clone()
+		before, was := p.Clone(), *u
 		if err := s.change(p, u, &in, choices); err != nil {
 			return nil, err
 		}
-		return preferences.Settle(before, p, s.category, by, c.now), nil
+		return append(preferences.Settle(before, p, s.category, by, c.now), by.Moved(&was, u, c.now)...), nil
 	})
 	if err != nil {
 		return nil, patchProblem(err)
 	}
-	return wanted(p, u), nil
+	a := wanted(p, u)
+	a.body = wire.PatchedPreferences{Preferences: preferencesOf(p, u), Confirm: s.toConfirm(c, id, &in, &p)}
+	return a, nil
+}
+
+// toConfirm are the links to the consents that wait for one, of the categories that a patch names.
+func (s *service) toConfirm(c *call, user string, in *wire.PreferencesPatch, p *preferences.Preferences) map[string]wire.Link {
+	waiting := map[string]wire.Link{}
+	for _, name := range in.Named() {
+		if stands := p.Consents[name]; stands.State == preferences.ConsentAsked && !stands.Line.IsZero() {
+			waiting[name] = s.confirmLink(user, name, stands.Line, c.now)
+		}
+	}
+	return waiting
 }
 
 // change applies a patch to what the user wants now.

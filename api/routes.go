@@ -124,16 +124,18 @@ func (s *service) userRoutes() []route {
 		},
 		{
 			method: http.MethodPatch, pattern: "/v1/users/{user_id}/preferences", scope: scopeUsers, summary: "Change what a user wants",
-			about:  "A JSON merge patch. With a version in the body or in If-Match, only that version is changed; without, the last write wins.",
+			about: "A JSON merge patch. With a version in the body or in If-Match, only that version is changed; without, the last write wins. " +
+				"An unknown user is made, since a wish must not be lost because it came before anything else was known.",
 			takes:  takes[wire.PreferencesPatch](preferencesExample).as(mediaMerge, mediaJSON),
-			gives:  []reply{{status: http.StatusOK, about: "As they are now.", body: wire.Preferences{}}},
+			gives:  []reply{{status: http.StatusOK, about: "As they are now.", body: wire.PatchedPreferences{}}},
 			errors: []problem.Code{problem.VersionConflict, problem.CategoryCritical, problem.NotSupported},
 			serve:  s.patchPreferences,
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/users/{user_id}/consents", scope: scopeUsers, grows: true, summary: "Record a consent",
 			about: "What a person answered when they were asked, in which words: it changes their preferences and goes into the ledger, which is only added to. " +
-				"In a category with double_opt_in it is asked until the person opens confirm_url, within 7 days. Changes of preferences go into the ledger by themselves.",
+				"In a category with double_opt_in it is asked until the person opens confirm_url, within 7 days; asked for anew, only the newest link confirms it. " +
+				"Changes of preferences go into the ledger by themselves. An unknown user is made: an answer must not be lost.",
 			takes:  takes[wire.ConsentChange](consentExample),
 			gives:  []reply{{status: http.StatusCreated, about: "The line of the ledger.", body: wire.Consent{}}},
 			errors: []problem.Code{problem.CategoryCritical},
@@ -141,7 +143,7 @@ func (s *service) userRoutes() []route {
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/users/{user_id}/consents", scope: scopeUsers, summary: "List the consents of a user",
-			about:  "The ledger, newest first: each opt-in and opt-out, by which way it came and whose key it was.",
+			about:  "The ledger, newest first: each opt-in and opt-out, each thread that was muted and each change of quiet hours, time zone and language, by which way it came and whose key it was.",
 			query:  consentParameters,
 			gives:  []reply{{status: http.StatusOK, about: "A page.", body: wire.Consents{}}},
 			errors: []problem.Code{problem.NotFound},

@@ -8,6 +8,7 @@ import (
 	"tidings/api/wire"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 )
 
 func (s *service) putUser(c *call) (*answer, error) {
@@ -21,6 +22,7 @@ func (s *service) putUser(c *call) (*answer, error) {
 	}
 	u, err := s.Store.PutUser(c.Context(), store.UserChange{
 		ID: id, Locale: plain(in.Locale), Timezone: plain(in.Timezone), Email: plain(in.Email), Phone: plain(in.Phone), Attributes: in.Attributes,
+		By: preferences.Origin{Source: preferences.SourceAPI, App: c.caller.App},
 	}, c.now)
 	if err != nil {
 		return nil, err

@@ -8,11 +8,12 @@ import (
 
 // A Consent is where the ledger of a category stands for a user.
 type Consent struct {
-	State ConsentState `json:"state"`
-	At    time.Time    `json:"at"`
+	State ConsentState      `json:"state"`
+	At    time.Time         `json:"at"`
+	Line  tidings.ConsentID `json:"line,omitzero"` // the line that asked for it: the link to another one confirms nothing
 }
 
-// A ConsentState says whether somebody agreed.
+// A ConsentState says whether somebody agreed, or what else a line of the ledger tells.
 type ConsentState string
 
 // The states of a consent, which are also the actions of the ledger.
@@ -20,6 +21,13 @@ const (
 	ConsentAsked     ConsentState = "asked"     // agreed once, and is to confirm it by a link
 	ConsentGiven     ConsentState = "given"     // agreed, and confirmed it where that is asked for
 	ConsentWithdrawn ConsentState = "withdrawn" // took it back
+)
+
+// What else a line of the ledger tells.
+const (
+	ThreadMuted ConsentState = "muted"
+	ThreadHeard ConsentState = "unmuted"
+	SettingSet  ConsentState = "set" // a setting was changed
 )
 
 // asksFirst reports whether a category needs a yes of the user before the first message.
@@ -65,15 +73,33 @@ func (p *Preferences) OptOut(c *tidings.Category, channel tidings.Channel) {
 	}
 }
 
-// Confirm makes a consent given that was asked for at that instant; changed is false when none
-// waits for it, or another one that was asked for later.
-func (p *Preferences) Confirm(category string, asked, now time.Time) (changed bool) {
+// Confirm makes a consent given that a line of the ledger asked for, and gives the lines that say
+// so: none when nothing waits for it, or what waits was asked for by another line.
+func (p *Preferences) Confirm(category string, line tidings.ConsentID, by Origin, now time.Time) []Entry {
 	stands := p.Consents[category]
-	if stands.State != ConsentAsked || asked.Before(stands.At.Truncate(time.Microsecond)) { // the ledger keeps no more of it
-		return false
+	if stands.State != ConsentAsked || stands.Line != line {
+		return nil
 	}
-	p.stand(category, ConsentGiven, now)
-	return true
+	p.stand(category, Consent{State: ConsentGiven, At: now, Line: line})
+	s := settling{by: by, now: now}
+	choice, named := p.Categories[category]
+	if !named || choice.All != nil && *choice.All {
+		s.add(category, "", ConsentGiven)
+		s.refusals(category, choice)
+		return s.entries
+	}
+	for _, channel := range tidings.Channels() {
+		if choice.Channels[channel] {
+			s.add(category, channel, ConsentGiven)
+		}
+	}
+	return s.entries
+}
+
+// Confirmed reports whether a line of the ledger asked for the consent that the user has given.
+func (p *Preferences) Confirmed(category string, line tidings.ConsentID) bool {
+	stands := p.Consents[category]
+	return stands.State == ConsentGiven && stands.Line == line
 }
 
 func (p *Preferences) choose(category string, c Choice) {
@@ -83,9 +109,9 @@ func (p *Preferences) choose(category string, c Choice) {
 	p.Categories[category] = c
 }
 
-func (p *Preferences) stand(category string, s ConsentState, now time.Time) {
+func (p *Preferences) stand(category string, c Consent) {
 	if p.Consents == nil {
 		p.Consents = map[string]Consent{}
 	}
-	p.Consents[category] = Consent{State: s, At: now}
+	p.Consents[category] = c
 }

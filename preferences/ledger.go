@@ -9,12 +9,14 @@ import (
 )
 
 // An Entry is one line of the consent ledger, which is only ever added to: an opt-in or an opt-out
-// of a cell of the preferences.
+// of a cell of the preferences, a thread that was muted, or a setting beside them.
 type Entry struct {
 	ID       tidings.ConsentID
 	Category string          // empty: all of them
 	Channel  tidings.Channel // empty: all of them
 	Action   ConsentState
+	About    string // the key of a thread, or which setting; else empty
+	Value    string // of a setting; empty: it was forgotten
 	Origin
 	At time.Time
 }
@@ -42,9 +44,9 @@ const (
 	SourceRepair      Source = "repair"      // the service, which could not read what was stored
 )
 
-// ConsentStates are all states of a consent.
-func ConsentStates() []ConsentState {
-	return []ConsentState{ConsentAsked, ConsentGiven, ConsentWithdrawn}
+// Actions are all that a line can say.
+func Actions() []ConsentState {
+	return []ConsentState{ConsentAsked, ConsentGiven, ConsentWithdrawn, ThreadMuted, ThreadHeard, SettingSet}
 }
 
 // Sources are all of them.
@@ -62,6 +64,7 @@ func Recall(ledger []Entry) Preferences {
 	for _, e := range ledger {
 		yes := e.Action != ConsentWithdrawn
 		switch {
+		case e.About != "": // of a thread, or a setting
 		case e.Source == SourceStop, e.Source == SourceStart: // of a number, whoever has it
 		case e.Source == SourceRepair: // it says again what the lines before it say
 		case e.Category == "" && e.Channel == "":
@@ -86,11 +89,14 @@ func (p *Preferences) recall(e *Entry, yes bool) {
 	case !confirmed: // a confirmation is of what was asked for, be it some channels
 		p.Agree(e.Category, yes)
 	}
+	stands := p.Consents[e.Category]
 	switch asks := p.Categories[e.Category].asksAny(); {
 	case !asks:
-		p.stand(e.Category, ConsentWithdrawn, e.At)
-	case yes && (e.Action == ConsentGiven || p.Consents[e.Category].State != ConsentGiven):
-		p.stand(e.Category, e.Action, e.At)
+		p.stand(e.Category, Consent{State: ConsentWithdrawn, At: e.At})
+	case e.Action == ConsentAsked && stands.State != ConsentGiven && (stands.State != ConsentAsked || !stands.At.Equal(e.At)):
+		p.stand(e.Category, Consent{State: ConsentAsked, At: e.At, Line: e.ID}) // the first line of a change that asks
+	case e.Action == ConsentGiven:
+		p.stand(e.Category, Consent{State: ConsentGiven, At: e.At, Line: stands.Line})
 	}
 }
 
@@ -104,7 +110,7 @@ func (p *Preferences) Repaired(now time.Time) Entry {
 // they stand thereby, and gives what the ledger must keep of it, widest first. categories knows
 // those of the catalogue. A yes to a category that asks twice is asked until it is confirmed. What
 // only repeats what was so before leaves no line, and neither does taking back a choice that said
-// what silence says.
+// what silence says. A line without a channel is true of every channel of its category.
 func Settle(before Preferences, after *Preferences, categories func(name string) (tidings.Category, bool), by Origin, now time.Time) []Entry {
 	s := settling{by: by, now: now}
 	s.add("", "", turned(before.All, after.All, true))
@@ -112,33 +118,60 @@ func Settle(before Preferences, after *Preferences, categories func(name string)
 		s.add("", channel, turned(cell(before.Channels, channel), cell(after.Channels, channel), true))
 	}
 	after.Consents = maps.Clone(after.Consents)
-	names := slices.Concat(slices.Collect(maps.Keys(before.Categories)), slices.Collect(maps.Keys(after.Categories)))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range names(before.Categories, after.Categories) {
 		c, _ := categories(name)
 		c.Name = name
 		s.category(&c, before.Categories[name], after)
 	}
+	s.threads(before.Threads, after.Threads)
+	s.quiet(before.QuietHours, after.QuietHours)
 	return s.entries
 }
 
-// Answer takes what a person answered when they were asked for their consent to a category. The first
-// line is the answer, which is kept also when nothing changes by it: it may have been asked in other words.
-func (p *Preferences) Answer(c *tidings.Category, yes bool, by Origin, now time.Time) []Entry {
+// names are the keys of two maps, in their order.
+func names[V any](a, b map[string]V) []string {
+	return slices.Compact(slices.Sorted(func(yield func(string) bool) {
+		for _, m := range []map[string]V{a, b} {
+			for name := range m {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	}))
+}
+
+// Answer takes what a person answered when they were asked for their consent to a category, or to a
+// channel of it. The first line is the answer, which is kept also when nothing changes by it: it
+// may have been asked in other words, and then only the newest link confirms it. An earlier no to a
+// channel stays; the ledger says so again after a yes to the whole.
+func (p *Preferences) Answer(c *tidings.Category, channel tidings.Channel, yes bool, by Origin, now time.Time) []Entry {
 	before := p.Clone()
-	p.Agree(c.Name, yes)
+	if channel == "" {
+		p.Agree(c.Name, yes)
+	} else {
+		choice := p.Categories[c.Name]
+		choice.set(channel, yes)
+		p.choose(c.Name, choice)
+	}
 	lines := Settle(before, p, func(string) (tidings.Category, bool) { return *c, true }, by, now)
-	if len(lines) > 0 && lines[0].Channel == "" {
+	if len(lines) > 0 && lines[0].Channel == channel {
 		return lines
 	}
+	s := settling{by: by, now: now}
 	state := action(yes)
-	if yes && c.Consent == tidings.DoubleOptIn && p.Consents[c.Name].State != ConsentGiven {
+	if yes && c.Kind == tidings.Marketing && c.Consent == tidings.DoubleOptIn && p.Consents[c.Name].State != ConsentGiven {
 		state = ConsentAsked
 	}
-	if c.Kind == tidings.Marketing && p.Consents[c.Name].State != state {
-		p.stand(c.Name, state, now)
+	s.add(c.Name, channel, state)
+	if channel == "" && yes {
+		s.refusals(c.Name, p.Categories[c.Name])
 	}
-	return append([]Entry{by.Entry(c.Name, "", state, now)}, lines...)
+	whole := yes || channel == ""
+	if c.Kind == tidings.Marketing && whole && (state == ConsentAsked || p.Consents[c.Name].State != state) {
+		p.stand(c.Name, Consent{State: state, At: now, Line: s.entries[0].ID})
+	}
+	return s.entries
 }
 
 // settling gathers the lines of one change.
@@ -148,12 +181,15 @@ type settling struct {
 	entries []Entry
 }
 
-// add adds a line. The ids of the lines of one change have its instant and their order.
+// add adds a line about a cell.
 func (s *settling) add(category string, channel tidings.Channel, action ConsentState) {
-	if action == "" {
-		return
+	if action != "" {
+		s.append(s.by.Entry(category, channel, action, s.now))
 	}
-	e := s.by.Entry(category, channel, action, s.now)
+}
+
+// append adds a line. The ids of the lines of one change have its instant and their order.
+func (s *settling) append(e Entry) {
 	e.ID = tidings.NewConsentID(s.now.Add(time.Duration(len(s.entries)) * time.Microsecond))
 	s.entries = append(s.entries, e)
 }
@@ -162,29 +198,67 @@ func (s *settling) add(category string, channel tidings.Channel, action ConsentS
 func (s *settling) category(c *tidings.Category, was Choice, after *Preferences) {
 	is := after.Categories[c.Name]
 	first := len(s.entries)
-	s.add(c.Name, "", turned(was.All, is.All, !asksFirst(c)))
-	for _, channel := range tidings.Channels() {
-		on, named := c.Channels[channel]
-		s.add(c.Name, channel, turned(cell(was.Channels, channel), cell(is.Channels, channel), !asksFirst(c) && (on || !named)))
-	}
+	s.cells(c, was, is)
 	lines := s.entries[first:]
 	stood := after.Consents[c.Name].State
 	if len(lines) == 0 || c.Kind != tidings.Marketing && stood == "" {
 		return
 	}
+	yes := slices.IndexFunc(lines, func(e Entry) bool { return e.Action == ConsentGiven })
 	switch {
 	case !is.asksAny() && is.All == nil && !asksFirst(c):
 		delete(after.Consents, c.Name) // nothing is said of the whole, and nothing has to be
 	case !is.asksAny():
-		after.stand(c.Name, ConsentWithdrawn, s.now)
-	case stood == ConsentGiven:
+		after.stand(c.Name, Consent{State: ConsentWithdrawn, At: s.now})
+	case stood == ConsentGiven, yes < 0:
 	case c.Consent == tidings.DoubleOptIn:
-		if stood != ConsentAsked {
-			after.stand(c.Name, ConsentAsked, s.now)
-		}
 		await(lines)
+		after.stand(c.Name, Consent{State: ConsentAsked, At: s.now, Line: lines[yes].ID})
 	default:
-		after.stand(c.Name, ConsentGiven, s.now)
+		after.stand(c.Name, Consent{State: ConsentGiven, At: s.now})
+	}
+}
+
+// cells adds a line for each cell of a category that was turned. What was said of the whole is one
+// line, unless a channel goes its own way: then each of the others has one.
+func (s *settling) cells(c *tidings.Category, was, is Choice) {
+	whole := turned(was.All, is.All, !asksFirst(c))
+	split := whole != "" && slices.ContainsFunc(tidings.Channels(), func(channel tidings.Channel) bool {
+		on, named := is.Channels[channel]
+		return action(named && on || !named && is.without(c, channel)) != whole
+	})
+	if !split {
+		s.add(c.Name, "", whole)
+	}
+	for _, channel := range tidings.Channels() {
+		own := cell(is.Channels, channel)
+		line := turned(cell(was.Channels, channel), own, is.without(c, channel))
+		switch {
+		case line != "" || own != nil:
+		case split && is.All != nil:
+			line = whole
+		case (split || whole == "") && cell(was.Channels, channel) == nil && was.without(c, channel) != is.without(c, channel):
+			line = action(is.without(c, channel))
+		}
+		s.add(c.Name, channel, line)
+	}
+}
+
+// without is what holds on a channel of a category that the choice does not name.
+func (c Choice) without(category *tidings.Category, channel tidings.Channel) bool {
+	if c.All != nil {
+		return *c.All
+	}
+	on, named := category.Channels[channel]
+	return !asksFirst(category) && (on || !named)
+}
+
+// refusals adds a line for each channel of a category that stays refused.
+func (s *settling) refusals(category string, choice Choice) {
+	for _, channel := range tidings.Channels() {
+		if on, named := choice.Channels[channel]; named && !on {
+			s.add(category, channel, ConsentWithdrawn)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package preferences_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func patched(t rapid.TB, before preferences.Preferences, patch string) (preferen
 		if e.ID.IsZero() || e.Source != preferences.SourceAPI || e.App != "shop" || !e.At.Equal(noon) {
 			t.Errorf("the line %+v does not say who, how and when", e)
 		}
-		lines = append(lines, fmt.Sprintf("%s/%s %s", e.Category, e.Channel, e.Action))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s/%s %s %s %s", e.Category, e.Channel, e.Action, e.About, e.Value)))
 	}
 	return after, lines
 }
@@ -63,14 +64,23 @@ func TestEveryOptInAndOptOutLeavesALine(t *testing.T) {
 		{"a channel that is off until it is asked for", `{}`, `{"categories":{"orders":{"sms":true}}}`, []string{"orders/sms given"}},
 		{"and no more asked for", `{"categories":{"orders":{"sms":true}}}`, `{"categories":{"orders":{"sms":null}}}`, []string{"orders/sms withdrawn"}},
 		{"a yes to what was on", `{}`, `{"categories":{"orders":true}}`, []string{"orders/ given"}},
-		{"that yes forgotten says nothing", `{"categories":{"orders":true}}`, `{"categories":{"orders":null}}`, nil},
+		{"that yes forgotten says nothing", `{"categories":{"offers":true}}`, `{"categories":{"offers":null}}`, nil},
 		{"marketing that asks", `{}`, `{"categories":{"news":true}}`, []string{"news/ given"}},
 		{"forgotten, it has no consent", `{"categories":{"news":true}}`, `{"categories":{"news":null}}`, []string{"news/ withdrawn"}},
 		{"marketing that asks twice", `{}`, `{"categories":{"trips":{"email":true}}}`, []string{"trips/email asked"}},
-		{"no ends each yes", `{"categories":{"news":{"email":true}}}`, `{"categories":{"news":false}}`, []string{"news/ withdrawn", "news/email withdrawn"}},
+		{"no beside a yes is one to the others", `{"categories":{"news":{"email":true}}}`, `{"categories":{"news":false}}`,
+			[]string{"news/push withdrawn", "news/sms withdrawn", "news/inbox withdrawn", "news/webhook withdrawn"}},
+		{"yes beside a no is one to the others", `{"categories":{"orders":{"email":false}}}`, `{"categories":{"orders":true}}`,
+			[]string{"orders/push given", "orders/sms given", "orders/inbox given", "orders/webhook given"}},
+		{"a yes forgotten under a no", `{"categories":{"orders":{"all":false,"email":true}}}`, `{"categories":{"orders":{"email":null}}}`, []string{"orders/email withdrawn"}},
+		{"what is off until it is asked for is off again", `{"categories":{"orders":true}}`, `{"categories":{"orders":null}}`, []string{"orders/sms withdrawn"}},
+		{"a no forgotten, where a channel is off until it is asked for", `{"categories":{"orders":false}}`, `{"categories":{"orders":null}}`,
+			[]string{"orders/push given", "orders/email given", "orders/inbox given", "orders/webhook given"}},
+		{"a thread muted, another heard", `{"threads":{"orders":{"a":false}}}`, `{"threads":{"orders":{"a":null,"b":false}}}`, []string{"orders/ unmuted a", "orders/ muted b"}},
 		{"a category that is no more in the catalogue", `{"categories":{"old":false}}`, `{"categories":{"old":null}}`, []string{"old/ given"}},
 		{"two at once", `{}`, `{"all":true,"categories":{"news":true,"offers":false}}`, []string{"/ given", "news/ given", "offers/ withdrawn"}},
-		{"quiet hours are no consent", `{}`, `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, nil},
+		{"quiet hours", `{}`, `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, []string{"/ set quiet_hours 22:00-07:00"}},
+		{"quiet hours forgotten", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, `{"quiet_hours":null}`, []string{"/ set quiet_hours"}},
 	} {
 		if _, got := patched(t, read(t, c.before), c.patch); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.why, got, c.want)
@@ -131,16 +141,138 @@ func TestAConsentThatAsksTwiceCountsOnceItIsConfirmed(t *testing.T) {
 	if sends(p, "trips", tidings.Email) {
 		t.Error("sent before the person confirmed")
 	}
-	if !p.Confirm("trips", noon, noon) || !sends(p, "trips", tidings.Email) || p.Confirm("trips", noon, noon) {
+	line := p.Consents["trips"].Line
+	if len(confirm(&p, line)) != 1 || !sends(p, "trips", tidings.Email) || len(confirm(&p, line)) > 0 || !p.Confirmed("trips", line) {
 		t.Errorf("confirmed, but %+v", p.Consents)
 	}
-	if asked, _ := patched(t, preferences.Preferences{}, `{"categories":{"trips":true}}`); asked.Confirm("trips", noon.Add(-1), noon) {
-		t.Error("the link to an older question answered a newer one")
-	}
 	p, _ = patched(t, p, `{"categories":{"trips":false}}`)
-	if p.Confirm("trips", noon, noon) || sends(p, "trips", tidings.Email) {
+	if len(confirm(&p, line)) > 0 || sends(p, "trips", tidings.Email) || p.Confirmed("trips", line) {
 		t.Error("an old link took back a refusal")
 	}
+}
+
+// confirm follows the link to a line, and gives the lines it left as "channel action".
+func confirm(p *preferences.Preferences, line tidings.ConsentID) (lines []string) {
+	for _, e := range p.Confirm("trips", line, preferences.Origin{Source: preferences.SourcePage, Wording: "w"}, noon) {
+		lines = append(lines, fmt.Sprintf("%s %s", e.Channel, e.Action))
+	}
+	return lines
+}
+
+// Asked again at the very same instant, only the newest question can be answered.
+func TestOnlyTheNewestQuestionIsConfirmed(t *testing.T) {
+	trips, _ := ledgerCategories("trips")
+	by := preferences.Origin{Source: preferences.SourceAPI}
+	var p preferences.Preferences
+	first := p.Answer(&trips, "", true, by, noon)[0].ID
+	second := p.Answer(&trips, "", true, by, noon)[0].ID
+	if len(confirm(&p, first)) > 0 || sends(p, "trips", tidings.Email) {
+		t.Error("the link to an older question answered a newer one")
+	}
+	if got := confirm(&p, second); !slices.Equal(got, []string{" given"}) || p.Confirmed("trips", first) {
+		t.Errorf("the newest link left %q and %+v", got, p.Consents)
+	}
+}
+
+func TestAConfirmationSaysWhatIsConsentedTo(t *testing.T) {
+	for patch, want := range map[string][]string{
+		`{"categories":{"trips":{"email":true,"push":true}}}`: {"push given", "email given"},
+		`{"categories":{"trips":{"all":true,"sms":false}}}`:   {" given", "sms withdrawn"},
+	} {
+		p, _ := patched(t, preferences.Preferences{}, patch)
+		if got := confirm(&p, p.Consents["trips"].Line); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", patch, got, want)
+		}
+	}
+}
+
+func TestAnAnswerMayBeAboutOneChannel(t *testing.T) {
+	news, _ := ledgerCategories("news")
+	var p preferences.Preferences
+	by := preferences.Origin{Source: preferences.SourceAPI}
+	for range 2 {
+		lines := p.Answer(&news, tidings.Email, true, by, noon)
+		if len(lines) != 1 || lines[0].Channel != tidings.Email || lines[0].Action != preferences.ConsentGiven {
+			t.Fatalf("a yes to mail left %+v", lines)
+		}
+	}
+	if !sends(p, "news", tidings.Email) || sends(p, "news", tidings.Push) {
+		t.Errorf("a yes to mail is one to mail alone: %s", write(t, p))
+	}
+	p.Answer(&news, tidings.Push, true, by, noon)
+	for range 2 {
+		lines := p.Answer(&news, tidings.Email, false, by, noon)
+		if len(lines) != 1 || lines[0].Channel != tidings.Email || lines[0].Action != preferences.ConsentWithdrawn {
+			t.Fatalf("a no to mail left %+v", lines)
+		}
+	}
+	if sends(p, "news", tidings.Email) || !sends(p, "news", tidings.Push) {
+		t.Errorf("a no to mail is one to mail alone: %s", write(t, p))
+	}
+	lines := p.Answer(&news, "", true, by, noon)
+	if len(lines) != 2 || lines[0].Channel != "" || lines[1].Channel != tidings.Email || lines[1].Action != preferences.ConsentWithdrawn {
+		t.Errorf("a yes to the whole, beside a no to mail, left %+v", lines)
+	}
+}
+
+// Who reads the ledger from its beginning knows what the user wants.
+func TestTheLedgerSaysWhatHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p preferences.Preferences
+		told := map[string]bool{} // by channel
+		name := rapid.SampledFrom([]string{"orders", "offers", "news"}).Draw(t, "category")
+		c, _ := ledgerCategories(name)
+		for _, channel := range tidings.Channels() {
+			told[string(channel)] = name != "news" && !(name == "orders" && channel == tidings.SMS)
+		}
+		for range rapid.IntRange(1, 6).Draw(t, "changes") {
+			before := p.Clone()
+			var lines []preferences.Entry
+			yes := rapid.Bool().Draw(t, "yes")
+			switch rapid.SampledFrom([]string{"patch", "patch", "answer", "opt-out"}).Draw(t, "way") {
+			case "patch":
+				var err error
+				if p, err = p.Patch(drawPatch(t, name), ledgerKinds); err != nil {
+					t.Fatal(err)
+				}
+			case "answer":
+				lines = p.Answer(&c, rapid.SampledFrom([]tidings.Channel{"", tidings.Email}).Draw(t, "of"), yes, preferences.Origin{}, noon)
+			default:
+				p.OptOut(&c, tidings.Email)
+			}
+			if lines == nil {
+				lines = preferences.Settle(before, &p, ledgerCategories, preferences.Origin{}, noon)
+			}
+			slices.SortStableFunc(lines, func(a, b preferences.Entry) int { return cmp.Compare(a.ID.String(), b.ID.String()) })
+			for _, e := range lines {
+				for _, channel := range tidings.Channels() {
+					if e.Channel == "" || e.Channel == channel {
+						told[string(channel)] = e.Action == preferences.ConsentGiven
+					}
+				}
+			}
+		}
+		for _, channel := range drawnChannels {
+			if got := sends(p, name, channel); got != told[string(channel)] {
+				t.Errorf("%s by %s: sent %t, and the ledger says %t; %+v", name, channel, got, told[string(channel)], p.Categories)
+			}
+		}
+	})
+}
+
+// drawPatch is a patch of some cells of a category.
+func drawPatch(t *rapid.T, category string) []byte {
+	cells := map[string]any{}
+	for _, cell := range []string{"all", "email", "sms"} {
+		if rapid.Bool().Draw(t, "with "+cell) {
+			cells[cell] = rapid.SampledFrom([]any{true, false, nil}).Draw(t, cell)
+		}
+	}
+	patch, err := json.Marshal(map[string]any{"categories": map[string]any{category: cells}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return patch
 }
 
 func TestAnOptOutReachesAsFarAsTheCategorySays(t *testing.T) {
@@ -184,7 +316,7 @@ func TestAnAnswerIsKeptAlsoWhenNothingChanges(t *testing.T) {
 		category, _ := ledgerCategories(c.category)
 		var p preferences.Preferences
 		for i, want := range []preferences.ConsentState{c.first, c.second} {
-			lines := p.Answer(&category, c.yes, preferences.Origin{Source: preferences.SourceAPI}, noon)
+			lines := p.Answer(&category, "", c.yes, preferences.Origin{Source: preferences.SourceAPI}, noon)
 			if len(lines) != 1 || lines[0].Category != c.category || lines[0].Action != want {
 				t.Errorf("%s: answer %d left %+v, want %s", c.why, i+1, lines, want)
 			}
@@ -198,9 +330,9 @@ func TestAnAnswerIsKeptAlsoWhenNothingChanges(t *testing.T) {
 func TestAnAnswerToAConfirmedConsentAsksNoMore(t *testing.T) {
 	category, _ := ledgerCategories("trips")
 	var p preferences.Preferences
-	p.Answer(&category, true, preferences.Origin{}, noon)
-	p.Confirm("trips", noon, noon)
-	lines := p.Answer(&category, true, preferences.Origin{}, noon)
+	p.Answer(&category, "", true, preferences.Origin{}, noon)
+	confirm(&p, p.Consents["trips"].Line)
+	lines := p.Answer(&category, "", true, preferences.Origin{}, noon)
 	if len(lines) != 1 || lines[0].Action != preferences.ConsentGiven || p.Consents["trips"].State != preferences.ConsentGiven {
 		t.Errorf("%+v, stands at %+v", lines, p.Consents)
 	}
@@ -307,8 +439,8 @@ func drawStory(t *rapid.T) (p preferences.Preferences, ledger []preferences.Entr
 		p = after
 	}
 	for _, name := range []string{"news", "trips"} {
-		if rapid.Bool().Draw(t, "confirmed") && p.Confirm(name, noon, noon) {
-			ledger = append(ledger, preferences.Origin{Source: preferences.SourcePage}.Entry(name, "", preferences.ConsentGiven, noon))
+		if rapid.Bool().Draw(t, "confirmed") {
+			ledger = append(ledger, p.Confirm(name, p.Consents[name].Line, preferences.Origin{Source: preferences.SourcePage}, noon)...)
 		}
 	}
 	return p, ledger

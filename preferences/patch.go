@@ -30,9 +30,8 @@ const (
 )
 
 // Patch applies a JSON merge patch (RFC 7396) with the members all, channels, categories, threads
-// and quiet_hours; what it does not name stays. null takes a choice back. A category's bool is {all: bool}; since
-// false there speaks of the whole category, it also ends an earlier yes to one of its channels,
-// while true leaves an earlier no as it is.
+// and quiet_hours; what it does not name stays. null takes a choice back. A category's bool is {all: bool}: what
+// was chosen for one of its channels stays, whichever it is.
 //
 // The members of a preferences document that are not about choices (version, locale,
 // timezone) belong to the caller, who must take them out of the patch first: here they are
@@ -152,9 +151,6 @@ func (c *Choice) patch(m member, kind tidings.CategoryKind) error {
 		}
 	default:
 		return m.refuse(codeInvalid, "want true, false, null or an object of these for all and for channels")
-	}
-	if m.value.Kind() == 'f' {
-		maps.DeleteFunc(c.Channels, func(_ tidings.Channel, on bool) bool { return on })
 	}
 	for _, cell := range cells {
 		on, err := cell.choice()

@@ -5,6 +5,7 @@
 package preferences
 
 import (
+	"maps"
 	"time"
 
 	"tidings"
@@ -20,6 +21,18 @@ type Preferences struct {
 	Consents   map[string]Consent         `json:"consents,omitempty"` // by category: where the consent ledger stands
 	Version    int64                      `json:"version"`
 }
+
+// Same reports whether two show the same: all that is not said of them is as it is unless refused.
+// Where consents stand is not shown, and neither is the version.
+func (p *Preferences) Same(q *Preferences) bool {
+	return (p.refusesAll() == "") == (q.refusesAll() == "") &&
+		maps.Equal(p.Channels, q.Channels) && maps.EqualFunc(p.Categories, q.Categories, Choice.same) &&
+		maps.EqualFunc(p.Threads, q.Threads, maps.Equal) && same(p.QuietHours, q.QuietHours)
+}
+
+func (c Choice) same(d Choice) bool { return same(c.All, d.All) && maps.Equal(c.Channels, d.Channels) }
+
+func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // A Choice is what a user wants of one category. A channel named here goes before All.
 type Choice struct {

@@ -26,11 +26,12 @@ func (s *Site) save(ctx context.Context, v *visitor, seen int64, source preferen
 		if err := change(p, u); err != nil {
 			return nil, err
 		}
-		lines := preferences.Settle(before, p, v.categoryOf, preferences.Origin{Source: source}, now)
+		by := preferences.Origin{Source: source}
+		lines := preferences.Settle(before, p, v.categoryOf, by, now)
 		if source == preferences.SourcePage {
 			v.tell(lines)
 		}
-		return lines, nil
+		return append(lines, by.Moved(&who, u, now)...), nil
 	})
 	if err != nil {
 		return step{}, err
@@ -42,6 +43,9 @@ func (s *Site) save(ctx context.Context, v *visitor, seen int64, source preferen
 func (v *visitor) tell(lines []preferences.Entry) {
 	for i := range lines {
 		e := &lines[i]
+		if e.About != "" {
+			continue
+		}
 		e.Version = fmt.Sprintf("catalogue %d", v.version)
 		switch c, known := v.categoryOf(e.Category); {
 		case known:

@@ -2,9 +2,11 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"tidings"
+	"tidings/api/problem"
 	"tidings/api/strict"
 	"tidings/preferences"
 )
@@ -24,19 +26,24 @@ const (
 // ConsentChange is a consent to one category that an app got from a person, or that they took back.
 type ConsentChange struct {
 	Category Name               `json:"category"`
+	Channel  tidings.Channel    `json:"channel,omitempty" doc:"Absent: the whole category."`
 	Action   string             `json:"action" doc:"give or withdraw."`
-	Wording  string             `json:"wording" doc:"What the person was shown: 1 to 4096 bytes."`
-	Version  string             `json:"version" doc:"Of that wording: 1 to 128 bytes."`
+	Wording  string             `json:"wording,omitempty" doc:"What the person was shown: 1 to 4096 bytes. Required to give."`
+	Version  string             `json:"version,omitempty" doc:"Of that wording: 1 to 128 bytes. Required to give."`
 	Source   preferences.Source `json:"source,omitempty" doc:"By which way it came: api (unless told), page or operator."`
 }
 
 // ReadJSON reads the change. Whether there is such a category is not known here.
 func (c *ConsentChange) ReadJSON(in *strict.Input) {
 	c.Source = preferences.SourceAPI
+	var given []string
 	in.Object(func(name string) bool {
+		given = append(given, name)
 		switch name {
 		case "category":
 			c.Category.ReadJSON(in)
+		case "channel":
+			c.Channel = word(in, tidings.Channels()...)
 		case "action":
 			c.Action = word(in, Give, Withdraw)
 		case "wording":
@@ -49,7 +56,12 @@ func (c *ConsentChange) ReadJSON(in *strict.Input) {
 			return false
 		}
 		return true
-	}, "category", "action", "wording", "version")
+	}, "category", "action")
+	for _, name := range []string{"wording", "version"} {
+		if c.Action == Give && !slices.Contains(given, name) {
+			in.ReportAt(name, problem.InvalidInput, "is required to give a consent")
+		}
+	}
 }
 
 // word is one of a closed list.
@@ -75,12 +87,15 @@ func shown(in *strict.Input, limit int) string {
 	return s
 }
 
-// Consent is one line of the consent ledger: an opt-in or an opt-out of a user.
+// Consent is one line of the consent ledger: an opt-in or an opt-out of a user, a thread that was
+// muted, or a setting that was changed.
 type Consent struct {
 	ID       tidings.ConsentID        `json:"id"`
 	Category string                   `json:"category" doc:"Empty: all of them."`
 	Channel  string                   `json:"channel" doc:"Empty: all of them."`
-	Action   preferences.ConsentState `json:"action" doc:"asked: to be confirmed by a link."`
+	Action   preferences.ConsentState `json:"action" doc:"asked: to be confirmed by a link. muted and unmuted are about a thread, set about a setting."`
+	About    string                   `json:"about,omitempty" doc:"The key of the thread; or the setting: quiet_hours, timezone or locale."`
+	Value    string                   `json:"value,omitempty" doc:"What a setting was set to, quiet hours as 22:00-07:00; absent: it was forgotten."`
 	Wording  string                   `json:"wording" doc:"What the person was shown; empty: not told."`
 	Version  string                   `json:"version"`
 	Source   preferences.Source       `json:"source" doc:"By which way it came."`

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tidings"
@@ -121,19 +122,25 @@ type Addresses struct {
 type Preferences struct {
 	All        bool                       `json:"all" doc:"false: nothing that is not critical."`
 	Channels   map[tidings.Channel]bool   `json:"channels" doc:"false: nothing that is not critical on this channel."`
-	Categories map[string]any             `json:"categories" doc:"A category is a truth value or an object of truth values: all, and each channel."`
+	Categories map[string]any             `json:"categories" doc:"A category is a truth value, which is all, or an object of truth values: all, and each channel that goes its own way."`
 	Threads    map[string]map[string]bool `json:"threads,omitempty" doc:"By category, the threads that the user has muted: false by their key."`
 	QuietHours *preferences.Hours         `json:"quiet_hours,omitempty" doc:"From start up to and without end, on the wall clock of the user's time zone; over midnight when end is before start."`
 	Locale     string                     `json:"locale,omitempty"`
 	Timezone   string                     `json:"timezone,omitempty"`
-	Version    int64                      `json:"version" doc:"Rises with each change; also in the ETag."`
+	Version    int64                      `json:"version" doc:"Rises whenever something shown here changes, whichever way it was changed, and only then; also in the ETag."`
+}
+
+// PatchedPreferences are what a user wants after a patch.
+type PatchedPreferences struct {
+	Preferences
+	Confirm map[string]Link `json:"confirm,omitempty" doc:"By category with double_opt_in that the patch names and that waits to be confirmed: the link by which the person does so, within 7 days. Send it to them. POST …/consents gives the same, and keeps what the person was shown."`
 }
 
 // PreferencesPatch is a JSON merge patch (RFC 7396) of preferences: what it does not name stays.
 type PreferencesPatch struct {
 	All        json.RawMessage `json:"all,omitempty" doc:"A truth value; null forgets it."`
 	Channels   json.RawMessage `json:"channels,omitempty" doc:"Truth values by channel; null forgets."`
-	Categories json.RawMessage `json:"categories,omitempty" doc:"By category a truth value, or truth values for all and by channel; null forgets."`
+	Categories json.RawMessage `json:"categories,omitempty" doc:"By category a truth value, which is the same as all, or truth values for all and by channel; what is not named stays; null forgets."`
 	Threads    json.RawMessage `json:"threads,omitempty" doc:"By category and key of a thread: false mutes it, true and null take that back."`
 	QuietHours json.RawMessage `json:"quiet_hours,omitempty" doc:"start and end, as 22:00 and 07:00; null forgets them."`
 	Locale     *Nullable       `json:"locale,omitempty" doc:"Language tag; null forgets it."`
@@ -207,6 +214,15 @@ func (p *PreferencesPatch) Choices() (json.RawMessage, error) {
 		Threads    json.RawMessage `json:"threads,omitempty"`
 		QuietHours json.RawMessage `json:"quiet_hours,omitempty"`
 	}{p.All, p.Channels, p.Categories, p.Threads, p.QuietHours})
+}
+
+// Named are the categories that the patch names.
+func (p *PreferencesPatch) Named() []string {
+	var named map[string]json.RawMessage
+	if json.Unmarshal(p.Categories, &named) != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(named))
 }
 
 // Link leads a person to a page.

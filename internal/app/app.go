@@ -81,6 +81,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.push("listener", func(context.Context) error { return ignoreClosed(a.listener.Close()) })
 	public := publicURL(cfg, a.listener)
+	tellPlain(s.Log, public)
 
 	release, err := takeFolder(ctx, cfg)
 	if err != nil {

@@ -127,11 +127,3 @@ func routes(cfg config.Config) map[tidings.Channel][]workers.Route {
 	}
 	return m
 }
-
-// publicURL is the base of links and callbacks.
-func publicURL(cfg config.Config, l net.Listener) string {
-	if cfg.PublicURL != "" {
-		return strings.TrimSuffix(cfg.PublicURL, "/")
-	}
-	return "http://" + l.Addr().String()
-}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/preferences"
 )
 
 // users makes the users that are new and writes the fields of those that changed, in id order.
@@ -42,7 +43,22 @@ func (a *accepting) users() error {
 	if err := a.changeUsers("user_add", added); err != nil {
 		return err
 	}
-	return a.changeUsers("user_amend", amended)
+	if err := a.changeUsers("user_amend", amended); err != nil {
+		return err
+	}
+	return a.turn(turned(amended))
+}
+
+// turned are the users whose clock or language their app changed with an event.
+func turned(amended []*Acceptance) (list []turn) {
+	for _, c := range amended {
+		n := &c.Notification
+		by := preferences.Origin{Source: preferences.SourceAPI, App: n.App}
+		if lines := by.Moved(&c.Seen, c.User, n.AcceptedAt); len(lines) > 0 {
+			list = append(list, turn{n.UserID, lines, n.AcceptedAt})
+		}
+	}
+	return list
 }
 
 // changeUsers writes users that are still as they were seen; one that is not fails the whole.

@@ -44,7 +44,7 @@ func (t *tx) addresses(user string) ([]tidings.Address, error) {
 // created is false when the user had it already.
 func (s *Store) RegisterAddress(ctx context.Context, a tidings.Address, now time.Time) (out tidings.Address, created bool, err error) {
 	err = s.write(ctx, Normal, func(t *tx) error {
-		_, err := t.holdUser(a.UserID, now)
+		_, _, err := t.holdUser(a.UserID, now)
 		if err != nil {
 			return err
 		}

@@ -21,13 +21,12 @@ func (s *Store) OptOut(ctx context.Context, user string, c tidings.Category, cha
 }
 
 // ConfirmConsent gives the consent that a line of the ledger asked for, in the words of that line,
-// and says whether the user consents now: also when it was confirmed before, and not when it was
-// taken back since. An unknown user or line is ErrNotFound.
+// and says whether the user consents by it now: also when it was confirmed before, and not when it was
+// taken back, or asked for anew, since. An unknown user or line is ErrNotFound.
 func (s *Store) ConfirmConsent(ctx context.Context, user, category string, line tidings.ConsentID, by preferences.Origin, now time.Time) (given bool, err error) {
 	err = s.write(ctx, Normal, func(t *tx) error {
 		given = false
-		var asked time.Time
-		found, err := t.one("consent_asked", []any{line[:], user, category}, &by.Wording, &by.Version, instant{&asked})
+		found, err := t.one("consent_asked", []any{line[:], user, category}, &by.Wording, &by.Version)
 		if err != nil {
 			return err
 		}
@@ -35,12 +34,9 @@ func (s *Store) ConfirmConsent(ctx context.Context, user, category string, line 
 			return ErrNotFound
 		}
 		return t.amend(user, now, func(p *preferences.Preferences) []preferences.Entry {
-			changed := p.Confirm(category, asked, now)
-			given = p.Consents[category].State == preferences.ConsentGiven
-			if !changed {
-				return nil
-			}
-			return []preferences.Entry{by.Entry(category, "", preferences.ConsentGiven, now)}
+			lines := p.Confirm(category, line, by, now)
+			given = p.Confirmed(category, line)
+			return lines
 		})
 	})
 	if err != nil {
@@ -84,6 +80,7 @@ func (t *tx) amend(user string, now time.Time, change func(p *preferences.Prefer
 	if err != nil {
 		return err
 	}
+	before := p.Clone()
 	var lines []preferences.Entry
 	if damaged {
 		lines = append(lines, p.Repaired(now))
@@ -92,7 +89,9 @@ func (t *tx) amend(user string, now time.Time, change func(p *preferences.Prefer
 	if len(lines) == 0 {
 		return nil
 	}
-	p.Version++
+	if damaged || !p.Same(&before) {
+		p.Version++
+	}
 	if err := t.addConsents(user, lines); err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (t *tx) addConsents(user string, entries []preferences.Entry) error {
 func (t *tx) addLines(lines []line) error {
 	return t.each("consent_add", len(lines), func(i int) []any {
 		e := &lines[i]
-		return []any{e.ID[:], e.user, e.Category, string(e.Channel), string(e.Action), e.Wording, e.Version, string(e.Source), e.App, e.At.UnixMicro()}
+		return []any{e.ID[:], e.user, e.Category, string(e.Channel), string(e.Action), e.Wording, e.Version, string(e.Source), e.App, e.At.UnixMicro(), e.About, e.Value}
 	}, nil)
 }
 
@@ -131,7 +130,7 @@ func (t *tx) consents(user string, before tidings.ConsentID, limit int) ([]prefe
 	var list []preferences.Entry
 	err := t.query("consents_of_user", []any{user, from, limit}, func(r row) error {
 		var e preferences.Entry
-		err := r.Scan(into(&e.ID), &e.Category, &e.Channel, &e.Action, &e.Wording, &e.Version, &e.Source, &e.App, instant{&e.At})
+		err := r.Scan(into(&e.ID), &e.Category, &e.Channel, &e.Action, &e.Wording, &e.Version, &e.Source, &e.App, instant{&e.At}, &e.About, &e.Value)
 		list = append(list, e)
 		return err
 	})

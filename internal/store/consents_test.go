@@ -65,9 +65,10 @@ func asked(t *testing.T, s *store.Store) tidings.ConsentID {
 	t.Helper()
 	_, _, err := s.ChangePreferences(t.Context(), "u_1", -1, noon(), func(p *preferences.Preferences, _ *tidings.User) ([]preferences.Entry, error) {
 		p.Agree("news", true)
-		p.Consents = map[string]preferences.Consent{"news": {State: preferences.ConsentAsked, At: noon()}}
 		by := preferences.Origin{Source: preferences.SourceAPI, App: "shop", Wording: "Tell me of trips", Version: "3"}
-		return []preferences.Entry{by.Entry("news", "", preferences.ConsentAsked, noon())}, nil
+		line := by.Entry("news", "", preferences.ConsentAsked, noon())
+		p.Consents = map[string]preferences.Consent{"news": {State: preferences.ConsentAsked, At: noon(), Line: line.ID}}
+		return []preferences.Entry{line}, nil
 	})
 	fatal(t, err)
 	return ledger(t, s, "u_1")[0].ID

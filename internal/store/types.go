@@ -271,4 +271,5 @@ type UserChange struct {
 	Email      string
 	Phone      string
 	Attributes json.RawMessage
+	By         preferences.Origin // by which way it came, for the ledger
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tidings"
+	"tidings/preferences"
 )
 
 // User finds a user.
@@ -27,7 +28,7 @@ func (s *Store) User(ctx context.Context, id string) (tidings.User, error) {
 func (s *Store) PutUser(ctx context.Context, c UserChange, now time.Time) (tidings.User, error) {
 	var u tidings.User
 	err := s.write(ctx, Normal, func(t *tx) error {
-		before, err := t.holdUser(c.ID, now)
+		before, made, err := t.holdUser(c.ID, now)
 		if err != nil {
 			return err
 		}
@@ -38,6 +39,11 @@ func (s *Store) PutUser(ctx context.Context, c UserChange, now time.Time) (tidin
 		}
 		if err := t.putUser(u); err != nil {
 			return err
+		}
+		if lines := c.By.Moved(&before, &u, now); len(lines) > 0 && !made {
+			if err := t.turn([]turn{{u.ID, lines, now}}); err != nil {
+				return err
+			}
 		}
 		if moved(&before, &u) {
 			if err := t.wakeQuiet(u.ID, now); err != nil {
@@ -98,17 +104,41 @@ func (t *tx) lockUser(id string) (tidings.User, error) {
 	return u, err
 }
 
-// holdUser makes a user who is unknown, and locks them. One who is erased in between is made anew.
-func (t *tx) holdUser(id string, now time.Time) (tidings.User, error) {
+// holdUser makes a user who is unknown, and locks them; made tells which. One who is erased in
+// between is made anew.
+func (t *tx) holdUser(id string, now time.Time) (u tidings.User, made bool, err error) {
 	for {
-		if _, err := t.exec("user_make", id, now.UnixMicro()); err != nil {
-			return tidings.User{}, err
+		n, err := t.exec("user_make", id, now.UnixMicro())
+		if err != nil {
+			return tidings.User{}, false, err
 		}
 		u, err := t.lockUser(id)
 		if !errors.Is(err, ErrNotFound) {
-			return u, err
+			return u, n > 0, err
 		}
 	}
+}
+
+// A turn is a user whose clock or language was changed, which are shown beside their preferences.
+type turn struct {
+	user  string
+	lines []preferences.Entry
+	at    time.Time
+}
+
+// turn gives the preferences of users the next version, and tells the ledger why.
+func (t *tx) turn(list []turn) error {
+	err := t.each("preferences_turn", len(list), func(i int) []any { return []any{list[i].user, list[i].at.UnixMicro()} }, nil)
+	if err != nil {
+		return err
+	}
+	var all []line
+	for _, u := range list {
+		for _, e := range u.lines {
+			all = append(all, line{u.user, e})
+		}
+	}
+	return t.addLines(all)
 }
 
 func (t *tx) putUser(u tidings.User) error {

@@ -30,8 +30,9 @@ func (s *Store) Preferences(ctx context.Context, user string) (preferences.Prefe
 }
 
 // ChangePreferences runs change on the current preferences and user inside the transaction and
-// stores what it gives with the next version; only Locale and Timezone of the user are taken. The
-// lines that change gives go into the consent ledger in the same transaction.
+// stores what it gives, with the next version when it shows otherwise than before; only Locale and
+// Timezone of the user are taken. The lines that change gives go into the consent ledger in the
+// same transaction.
 // An unknown user is made; preferences that cannot be read are made anew from the ledger, and a line
 // of it says so. expected is the version the caller saw, -1: any; another is ErrConflict. An
 // error of change is returned as it is and nothing is stored. change may run more than once,
@@ -42,7 +43,7 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 	var u tidings.User
 	var refused error
 	err := s.write(ctx, Normal, func(t *tx) (err error) {
-		if u, err = t.holdUser(user, now); err != nil {
+		if u, _, err = t.holdUser(user, now); err != nil {
 			return err
 		}
 		var damaged bool
@@ -52,8 +53,7 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 		if expected != -1 && expected != p.Version {
 			return ErrConflict
 		}
-		changed := u
-		hours := p.QuietHours
+		changed, before := u, p.Clone()
 		var lines []preferences.Entry
 		if damaged {
 			lines = append(lines, p.Repaired(now))
@@ -63,8 +63,10 @@ func (s *Store) ChangePreferences(ctx context.Context, user string, expected int
 			return refused
 		}
 		lines = append(lines, more...)
-		woken := changed.Timezone != u.Timezone || !samePointed(p.QuietHours, hours)
-		p.Version++
+		woken := changed.Timezone != u.Timezone || !samePointed(p.QuietHours, before.QuietHours)
+		if damaged || changed.Timezone != u.Timezone || changed.Locale != u.Locale || !p.Same(&before) {
+			p.Version++
+		}
 		u.Locale, u.Timezone, u.UpdatedAt = changed.Locale, changed.Timezone, micro(now)
 		if err := t.putUser(u); err != nil {
 			return err

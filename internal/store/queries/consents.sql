@@ -1,15 +1,15 @@
 -- The consent ledger: nothing changes a line of it, and only an erasure takes lines away.
 
 -- name: consent_add
-INSERT INTO consents (id, user_id, category, channel, action, wording, version, source, app, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+INSERT INTO consents (id, user_id, category, channel, action, wording, version, source, app, at, about, value)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
 -- name: consents_of_user
-SELECT id, category, channel, action, wording, version, source, app, at FROM consents
+SELECT id, category, channel, action, wording, version, source, app, at, about, value FROM consents
 WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
 
 -- name: consent_asked
-SELECT wording, version, at FROM consents WHERE id = $1 AND user_id = $2 AND category = $3 AND action = 'asked';
+SELECT wording, version FROM consents WHERE id = $1 AND user_id = $2 AND category = $3 AND action = 'asked';
 
 -- Who has a number or a mailbox.
 -- name: contact_holders

@@ -19,6 +19,11 @@ SELECT doc, version FROM preferences WHERE user_id = $1;
 INSERT INTO preferences (user_id, doc, version, updated_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id) DO UPDATE SET doc = excluded.doc, version = excluded.version, updated_at = excluded.updated_at;
 
+-- What is shown beside a user's preferences, their clock and their language, was changed.
+-- name: preferences_turn
+INSERT INTO preferences (user_id, doc, version, updated_at) VALUES ($1, '{}', 1, $2)
+ON CONFLICT (user_id) DO UPDATE SET version = preferences.version + 1, updated_at = excluded.updated_at;
+
 -- A complaint is the weakest stop: what also bounced, or said stop, counts as that.
 -- name: suppress
 INSERT INTO suppressions (channel, hash, reason, source, at) VALUES ($1, $2, $3, $4, $5)
