@@ -15,7 +15,7 @@ TESTFLAGS ?=     # such as -run, -v, -count=1
 # The binary says which commit it is, where git can tell.
 STAMP := $(if $(shell git rev-parse HEAD 2>/dev/null),true,false)
 
-.PHONY: help build demo test check race crash faults lanes brownouts fuzz model bench backlog retention golden postgres browser
+.PHONY: help build demo test check race crash faults lanes brownouts fuzz model bench backlog retention writers golden postgres browser
 
 help: ## print what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | expand -t 10
@@ -65,10 +65,13 @@ bench: ## run every benchmark for BENCHTIME (1s)
 
 backlog: postgres ## what a million deliveries that wait cost the dispatcher and the running service, on each database
 	go test -run '^$$' -bench AMillionWaiting -benchtime 20x ./internal/store
-	TIDINGS_BACKLOG=1000000 go test -count=1 -timeout 1h -v -run ABacklogInTheLog ./internal/faults/fleet | grep -E '^ *(---|ok|FAIL|panic|.*(codes|beside|while|put into|due))'
+	TIDINGS_BACKLOG=1000000 go test -count=1 -timeout 1h -v -run ABacklogInTheLog ./internal/faults/fleet | grep -E '^ *(---|ok|FAIL|panic|.*(codes|beside|while|put into|fell due))'
 
 retention: postgres ## how long priority commits take while the detail of a day of a million is deleted, on each database
 	go test -run '^$$' -bench CommitsBesideRetention -benchtime 2000x -timeout 1h ./workers
+
+writers: ## let fifty callers write in every way for a minute, on SQLite
+	TIDINGS_WRITERS=60s go test -count=1 -timeout 10m -v -run FiftyCallers ./internal/faults/fleet | grep -E '^ *(---|ok|FAIL|panic|.*answers)'
 
 golden: postgres browser ## write the golden files anew; read the difference before you keep it
 	TIDINGS_TEST_GOLDEN=write go test -count=1 ./...

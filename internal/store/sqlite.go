@@ -17,6 +17,10 @@ import (
 const (
 	sqliteFile    = "tidings.db"
 	sqliteReaders = 4
+	// readerPages is what a reader keeps of the file, in KiB. It is little, since every commit makes
+	// all of it worthless: a reader that has counted a million rows would free thousands of pages, one
+	// by one, at the next read, and keep everybody from their memory meanwhile.
+	readerPages = 4 << 10
 	// busyTimeout is how long SQLite waits for another process's write, such as the keys command's.
 	busyTimeout = 5 * time.Second
 	// busyPause is between two attempts to connect while somebody else opens or closes the file.
@@ -60,8 +64,10 @@ func openSQLite(ctx context.Context, dir string, wrap Wrap) (_ *sqliteEngine, er
 		if err != nil {
 			return nil, fmt.Errorf("open a reader: %w", err)
 		}
-		if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 1"); err != nil {
-			return nil, fmt.Errorf("open a reader: %w", err)
+		for _, pragma := range []string{"PRAGMA query_only = 1", fmt.Sprintf("PRAGMA cache_size = -%d", readerPages)} {
+			if _, err := conn.ExecContext(ctx, pragma); err != nil {
+				return nil, fmt.Errorf("open a reader: %w", err)
+			}
 		}
 		e.readers <- newSession(conn, q, d)
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +18,32 @@ import (
 	"tidings/internal/faults/fleet"
 	"tidings/internal/testkit"
 )
+
+// build builds the service's binary for the first test that asks.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "tidings-fleet-")
+	if err != nil {
+		return "", err
+	}
+	return fleet.Build(context.Background(), dir)
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := build(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path)) // it is of no more use
+	}
+	os.Exit(code)
+}
+
+func built(t *testing.T) string {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // soon is how long what one process is told may take to count in the others, on a machine that
 // does much else at once; on a quiet one it is a second.
@@ -30,16 +58,12 @@ type deployment struct {
 
 func deploy(t *testing.T) *deployment {
 	t.Helper()
-	binary, err := fleet.Build(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	broker, err := fleet.NewBroker(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(broker.Stop)
-	f, err := fleet.New(t.Context(), fleet.Settings{Dir: t.TempDir(), Binary: binary, Database: testkit.Postgres(t), Broker: broker.URL()})
+	f, err := fleet.New(t.Context(), fleet.Settings{Dir: t.TempDir(), Binary: built(t), Database: testkit.Postgres(t), Broker: broker.URL()})
 	if err != nil {
 		t.Fatal(err)
 	}
