@@ -95,6 +95,11 @@ func looks(s *service, lang string) []look {
 			tab.run(chromedp.Click(chromedp.CSS(`input[name="kind.orders"][value="email"]`)))
 			tab.press(save, said)
 		}},
+		{"preferences-unmuted", func(tab *tab) {
+			tab.open(preferences)
+			tab.run(chromedp.Click(chromedp.CSS(`input[name="hear"]`)))
+			tab.press(save, said)
+		}},
 		{"preferences-wrong", func(tab *tab) {
 			tab.open(preferences)
 			tab.run(chromedp.Click(chromedp.CSS(`input[name="quiet"]`)), chromedp.SetValue(chromedp.CSS(`input[name="end"]`), "22:00"))

@@ -92,6 +92,8 @@ func (s *service) do(method, path string, in, out any) {
 func (s *service) reader(id, locale string) (unsubscribe, preferences, confirm string) {
 	s.t.Helper()
 	s.do(http.MethodPut, "/v1/users/"+id, map[string]any{"locale": locale, "timezone": "Europe/Berlin", "email": id + "@example.test"}, nil)
+	muted := map[string]any{"threads": map[string]any{"social": map[string]any{"Bread without kneading": false}}}
+	s.do(http.MethodPatch, "/v1/users/"+id+"/preferences", muted, nil)
 	var link struct {
 		URL string `json:"url"`
 	}
