@@ -81,10 +81,22 @@ type Decision struct {
 	Reason    Reason    `json:"reason,omitzero"`    // why, when holding or suppressing
 	Until     time.Time `json:"until,omitzero"`     // the first instant at which it may go out, when holding
 	Shifted   bool      `json:"shifted,omitzero"`   // it was asked for a time that the user's clock is put forward over
+	Cause     Cause     `json:"cause,omitzero"`     // more of why, where the reason covers several things
 	At        time.Time `json:"at,omitzero"`
 
 	To []Address `json:"-"` // the addresses, when sending
 }
+
+// A Cause says more of why than a Reason that covers several things; empty: the reason says it all.
+type Cause string
+
+// The causes.
+const (
+	CauseThread Cause = "thread" // of opted_out_category: one thread is muted
+	CauseLaw    Cause = "law"    // of quiet_hours: the law has marketing SMS wait
+	CauseWindow Cause = "window" // of quiet_hours: the catalogue has them wait
+	CauseNever  Cause = "never"  // of quiet_hours: the hours in which they may come leave no moment
+)
 
 // A Hold is a decision postponed to a time.
 type Hold struct {

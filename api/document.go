@@ -169,6 +169,7 @@ func enums() map[reflect.Type][]string {
 		reflect.TypeFor[preferences.ConsentState]():   words(preferences.Actions()...),
 		reflect.TypeFor[preferences.Source]():         words(preferences.Sources()...),
 		reflect.TypeFor[preferences.Verdict]():        words(preferences.Verdicts()...),
+		reflect.TypeFor[preferences.ZoneSource]():     words(preferences.ZoneSources()...),
 		reflect.TypeFor[tidings.HoldState]():          words(tidings.HoldWaiting, tidings.HoldReleased, tidings.HoldCancelled),
 		reflect.TypeFor[tidings.Status](): words(tidings.Queued, tidings.Sending, tidings.Retrying, tidings.Unknown, tidings.Sent,
 			tidings.Delivered, tidings.Bounced, tidings.Failed, tidings.Expired, tidings.Cancelled, tidings.Suppressed, tidings.Dead),

@@ -67,7 +67,7 @@ func (s *service) explain(c *call) (*answer, error) {
 		return nil, err
 	}
 	return ok(wire.Explained{
-		UserID: user, Type: q.Get("event"), Category: a.Category, Timezone: a.Zone, At: wire.At(a.At), ExpiresAt: wire.At(a.ExpiresAt),
+		UserID: user, Type: q.Get("event"), Category: a.Category, Timezone: a.Zone, ZoneFrom: a.ZoneFrom, At: wire.At(a.At), ExpiresAt: wire.At(a.ExpiresAt),
 		Channels: wire.Explanations(a.Channels),
 	}), nil
 }

@@ -87,7 +87,7 @@ func TestWhatAUserWouldGetIsExplained(t *testing.T) {
 		decisions[i] = e.Decision
 	}
 	assertNight(t, out.Channels, decisions)
-	if out.UserID != "u_1" || out.Type != "order.shipped" || out.Category != "orders" || out.Timezone != "Europe/Berlin" || out.ExpiresAt.Sub(out.At.Time) != 24*60*60*1e9 {
+	if out.UserID != "u_1" || out.Type != "order.shipped" || out.Category != "orders" || out.Timezone != "Europe/Berlin" || out.ZoneFrom != preferences.ZoneOfUser || out.ExpiresAt.Sub(out.At.Time) != 24*60*60*1e9 {
 		t.Errorf("explained %+v", out)
 	}
 	b.call("GET", "/v1/users/u_1/explain?event=order.shipped&channel=push", "").want(200, "").into(&out)

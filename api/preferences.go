@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -86,12 +87,33 @@ func (s *service) change(p *preferences.Preferences, u *tidings.User, in *wire.P
 	if err != nil {
 		return err
 	}
+	if err := s.hasThreads(p.Threads, next.Threads); err != nil {
+		return err
+	}
 	*p = next
 	if in.Locale != nil {
 		u.Locale = string(*in.Locale)
 	}
 	if in.Timezone != nil {
 		u.Timezone = string(*in.Timezone)
+	}
+	return nil
+}
+
+// hasThreads refuses to mute a thread of a category of which no event type has threads: it would be taken
+// and change nothing.
+func (s *service) hasThreads(before, after map[string]map[string]bool) error {
+	catalogue, _ := s.Catalogue()
+	threaded := map[string]bool{}
+	for _, e := range catalogue.Events {
+		threaded[e.Category.Name] = threaded[e.Category.Name] || e.Thread != ""
+	}
+	for _, category := range slices.Sorted(maps.Keys(after)) {
+		for _, key := range slices.Sorted(maps.Keys(after[category])) {
+			if _, muted := before[category][key]; !muted && !threaded[category] {
+				return invalid(pointer("threads", category, key), "no event type of this category has threads, so there is nothing to mute")
+			}
+		}
 	}
 	return nil
 }

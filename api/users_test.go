@@ -183,6 +183,7 @@ func TestPreferencesThatCannotBeTakenSayWhere(t *testing.T) {
 		{"quiet hours of a whole day", `{"quiet_hours":{"start":"22:00","end":"22:00"}}`, "invalid_input", "/quiet_hours"},
 		{"an unknown field", `{"al":true}`, "invalid_input", "/al"},
 		{"an unknown field of quiet hours", `{"quiet_hours":{"start":"22:00","end":"07:00","tz":"x"}}`, "invalid_input", "/quiet_hours/tz"},
+		{"a thread of a category without threads", `{"threads":{"orders":{"a/b":false}}}`, "invalid_input", "/threads/orders/a~1b"},
 		{"half of quiet hours", `{"quiet_hours":{"start":"22:00"}}`, "invalid_input", "/quiet_hours/end"},
 	} {
 		t.Run(c.why, func(t *testing.T) {

@@ -74,8 +74,35 @@ func (r *Recheck) unwanted() tidings.Reason {
 	return p.lacksConsent(c, r.Channel)
 }
 
+// Why is the cause of a reason that Check gave at an instant.
+func Why(r Recheck, reason tidings.Reason, now time.Time) (by tidings.Cause) {
+	switch {
+	case reason == tidings.ReasonQuietHours:
+		calm := r.calm()
+		_, by, _ = calm.until(now)
+	case reason == tidings.ReasonOptedOutCategory && r.Preferences.refusesCategory(r.Event.Category.Name, r.Channel) == "":
+		by = tidings.CauseThread
+	}
+	return by
+}
+
 // quiet puts off what must wait for the end of quiet hours, unless it is of no use by then.
 func (r *Recheck) quiet(now time.Time) (tidings.Status, tidings.Reason, time.Time) {
+	calm := r.calm()
+	until, _, ever := calm.until(now)
+	switch {
+	case ever && !until.After(now):
+		return "", "", time.Time{}
+	case !ever, r.Event.Category.QuietHours == tidings.QuietDrop:
+		return tidings.Suppressed, tidings.ReasonQuietHours, time.Time{}
+	case expired(r.ExpiresAt, until):
+		return tidings.Expired, tidings.ReasonExpired, time.Time{}
+	}
+	return tidings.Parked, tidings.ReasonQuietHours, until
+}
+
+// calm is what keeps the delivery from making itself heard.
+func (r *Recheck) calm() calm {
 	zone := r.Zone
 	if zone == nil {
 		zone = time.UTC
@@ -88,14 +115,5 @@ func (r *Recheck) quiet(now time.Time) (tidings.Status, tidings.Reason, time.Tim
 		}
 		calm.call(r.Event, r.Address.Value, called)
 	}
-	until, ever := calm.until(now)
-	switch {
-	case ever && !until.After(now):
-		return "", "", time.Time{}
-	case !ever, r.Event.Category.QuietHours == tidings.QuietDrop:
-		return tidings.Suppressed, tidings.ReasonQuietHours, time.Time{}
-	case expired(r.ExpiresAt, until):
-		return tidings.Expired, tidings.ReasonExpired, time.Time{}
-	}
-	return tidings.Parked, tidings.ReasonQuietHours, until
+	return calm
 }

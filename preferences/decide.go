@@ -55,36 +55,39 @@ type question struct {
 	to     []tidings.Address // to whom, once address was asked
 	at     time.Time         // when it would be sent, as far as the rules were asked
 	reason tidings.Reason    // why not before
+	cause  tidings.Cause     // of reason
+
+	refusal tidings.Cause // of the reason that the rule asked last gave, if it gave any
 }
 
 func (q *question) decide() tidings.Decision {
 	for i := range rules {
-		if reason := rules[i].judge(q); reason != "" {
-			return refuse(reason)
+		if reason := rules[i].ask(q); reason != "" {
+			return refuse(reason, q.refusal)
 		}
 	}
 	return q.conclude()
 }
 
-func refuse(reason tidings.Reason) tidings.Decision {
-	return tidings.Decision{Action: tidings.ActionSuppress, Reason: reason}
+func refuse(reason tidings.Reason, cause tidings.Cause) tidings.Decision {
+	return tidings.Decision{Action: tidings.ActionSuppress, Reason: reason, Cause: cause}
 }
 
 // conclude is the decision once no rule has said no.
 func (q *question) conclude() tidings.Decision {
 	switch {
 	case expired(q.ExpiresAt, q.at):
-		return refuse(tidings.ReasonExpired)
+		return refuse(tidings.ReasonExpired, "")
 	case q.at.After(q.now):
-		return tidings.Decision{Action: tidings.ActionHold, Reason: q.reason, Until: q.at, Shifted: q.Shifted && q.SendAt.After(q.now)}
+		return tidings.Decision{Action: tidings.ActionHold, Reason: q.reason, Cause: q.cause, Until: q.at, Shifted: q.Shifted && q.SendAt.After(q.now)}
 	}
 	return tidings.Decision{Action: tidings.ActionSend, Addresses: len(q.to), To: q.to}
 }
 
 // postpone moves the instant of sending; an earlier one changes nothing.
-func (q *question) postpone(at time.Time, reason tidings.Reason) {
+func (q *question) postpone(at time.Time, reason tidings.Reason, cause tidings.Cause) {
 	if at.After(q.at) {
-		q.at, q.reason = at, reason
+		q.at, q.reason, q.cause = at, reason, cause
 	}
 }
 

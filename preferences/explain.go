@@ -58,6 +58,7 @@ func Explain(r Request, f Facts, now time.Time) []Explanation {
 func (q *question) explain() Explanation {
 	e := Explanation{Steps: make([]Step, 0, len(rules)+1)}
 	var no tidings.Reason
+	var cause tidings.Cause
 	late := slices.IndexFunc(rules[:], func(r rule) bool { return r.name == "schedule" })
 	for i := range rules {
 		if no != "" && i >= late {
@@ -66,12 +67,12 @@ func (q *question) explain() Explanation {
 		}
 		step := q.ask(&rules[i])
 		if no == "" {
-			no = step.refusal()
+			no, cause = step.refusal(), q.refusal
 		}
 		e.Steps = append(e.Steps, step)
 	}
 	if no != "" {
-		e.Decision = refuse(no)
+		e.Decision = refuse(no, cause)
 		return e
 	}
 	if e.Decision = q.conclude(); q.at.After(q.now) {
@@ -88,7 +89,7 @@ func (q *question) explain() Explanation {
 func (q *question) ask(r *rule) Step {
 	step := Step{Rule: r.name, Input: q.input(r.name), Verdict: VerdictPasses}
 	before := q.at
-	switch reason := r.judge(q); {
+	switch reason := r.ask(q); {
 	case reason != "":
 		step.Verdict, step.Reason = VerdictSuppress, reason
 	case q.at.After(before):

@@ -135,18 +135,6 @@ func (q *question) inputDigest() string {
 	return either(q.Digest, "it is a digest itself", fmt.Sprintf("gathered for %s", span(d.Window)))
 }
 
-func (q *question) inputQuietHours() string {
-	h := q.Preferences.QuietHours
-	switch {
-	case !disturbs(q.channel):
-		return fmt.Sprintf("%s disturbs nobody", q.channel)
-	case h == nil:
-		return "the user has none"
-	}
-	zone := q.zone()
-	return fmt.Sprintf("%s to %s in %s, where it is %s", h.Start, h.End, zone, q.at.In(zone).Format("15:04 on 2006-01-02"))
-}
-
 func (q *question) inputLimits() string {
 	if len(q.Event.Limits) == 0 {
 		return "none"

@@ -36,16 +36,18 @@ func daily(from, to int) (w tidings.Window) {
 	return w
 }
 
-// windowOf is when a phone may get an event's marketing: by the catalogue's word for its country,
-// else by law, else by the catalogue's word for all others. None: at any time.
-func windowOf(e *tidings.EventType, phone string) (w tidings.Window, bounded bool) {
+// windowOf is when a phone may get an event's marketing, and by whose word: by the catalogue's word for
+// its country, else by law, else by the catalogue's word for all others. Nobody's: at any time.
+func windowOf(e *tidings.EventType, phone string) (w tidings.Window, by tidings.Cause) {
 	country := numbers.Country(phone)
 	if w, ok := e.Windows[country]; ok {
-		return w, true
+		return w, tidings.CauseWindow
 	}
 	if w, ok := lawful[country]; ok {
-		return w, true
+		return w, tidings.CauseLaw
 	}
-	w, bounded = e.Windows["*"]
-	return w, bounded
+	if w, ok := e.Windows["*"]; ok {
+		return w, tidings.CauseWindow
+	}
+	return w, ""
 }

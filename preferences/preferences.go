@@ -129,6 +129,7 @@ type Facts struct {
 	Suppressed  map[tidings.AddressID]Suppression
 	Providers   map[tidings.Channel]bool // channels with a configured provider
 	Zone        *time.Location           // whose wall clock the user lives by; nil: UTC
+	ZoneFrom    ZoneSource               // how Zone was found; empty: not told
 	Zones       *Zones                   // where their phones may be; nil: where the user is
 	Told        map[string][]time.Time   // by scope of a limit: when the user was told something before, oldest first
 	Braked      bool                     // the user gets too many of this type: somebody's loop

@@ -16,6 +16,7 @@ type calm struct {
 // A ring is a phone that law lets ring at some hours only.
 type ring struct {
 	window tidings.Window
+	by     tidings.Cause    // whose window it is
 	zones  []*time.Location // where it may be: in all of them it must be allowed
 }
 
@@ -34,8 +35,8 @@ func regulated(e *tidings.EventType, channel tidings.Channel) bool {
 
 // call adds a phone that would ring.
 func (c *calm) call(e *tidings.EventType, phone string, zones []*time.Location) {
-	if w, bounded := windowOf(e, phone); bounded {
-		c.calls = append(c.calls, ring{w, zones})
+	if w, by := windowOf(e, phone); by != "" {
+		c.calls = append(c.calls, ring{w, by, zones})
 	}
 }
 
@@ -45,27 +46,33 @@ const (
 	calmSteps = 20 // of one window: its days, and changes of the clock
 )
 
-// until is the first instant from t on that nothing keeps calm; ever is false when there is none,
-// since windows of places far apart never meet.
-func (c *calm) until(t time.Time) (at time.Time, ever bool) {
+// until is the first instant from t on that nothing keeps calm, and what did last, where that is not
+// the user; ever is false when there is none, since windows of places far apart never meet.
+func (c *calm) until(t time.Time) (at time.Time, by tidings.Cause, ever bool) {
 	for at = t; at.Sub(t) < calmAhead; {
 		next := at
 		if c.hours != nil {
-			next = c.hours.After(next, c.zone)
+			if after := c.hours.After(next, c.zone); after.After(next) {
+				next, by = after, ""
+			}
 		}
 		for i := range c.calls {
 			for _, zone := range c.calls[i].zones {
-				if next, ever = opens(&c.calls[i].window, next, zone); !ever {
-					return time.Time{}, false
+				opened, ever := opens(&c.calls[i].window, next, zone)
+				switch {
+				case !ever:
+					return time.Time{}, tidings.CauseNever, false
+				case opened.After(next):
+					next, by = opened, c.calls[i].by
 				}
 			}
 		}
 		if next.Equal(at) {
-			return at, true
+			return at, by, true
 		}
 		at = next
 	}
-	return time.Time{}, false
+	return time.Time{}, tidings.CauseNever, false
 }
 
 // opens is the first instant from t on at which a window is open by a zone's clock, which runs

@@ -109,3 +109,64 @@ func TestWhatWaitedTogetherIsReleasedApartButInTime(t *testing.T) {
 		t.Errorf("without an expiry: %v", got)
 	}
 }
+
+func TestAHoldSaysWhoseHoursTheyAre(t *testing.T) {
+	paris, err := preferences.NewZones("Europe/Paris")
+	if err != nil {
+		t.Fatal(err)
+	}
+	night := time.Date(2026, 12, 1, 3, 0, 0, 0, time.UTC) // 04:00 in Paris, where the law lets texts come from 8 to 22
+	for _, c := range []struct {
+		why, phone, input string
+		hours             *preferences.Hours
+		windows           map[string]tidings.Window
+		want              tidings.Cause
+	}{
+		{"the law alone", "+33600000001", "the user has none; the law lets marketing texts to FR come from 08:00 to 22:00 in Europe/Paris, where it is 04:00 on 2026-12-01", nil, nil, tidings.CauseLaw},
+		{"the user's end first", "+33600000001", "", &preferences.Hours{Start: 22 * 60, End: 7 * 60}, nil, tidings.CauseLaw},
+		{"the user's end later", "+33600000001", "", &preferences.Hours{Start: 22 * 60, End: 9 * 60}, nil, ""},
+		{"the catalogue", "+33600000001", "", nil, map[string]tidings.Window{"FR": {2: {From: 9 * 60, To: 10 * 60}}}, tidings.CauseWindow},
+		{"never", "+33600000001", "", &preferences.Hours{Start: 9 * 60, End: 8 * 60}, map[string]tidings.Window{"FR": {2: {From: 9 * 60, To: 10 * 60}}}, tidings.CauseNever},
+	} {
+		event := &tidings.EventType{Name: "sale", Category: tidings.Category{Name: "offers", Kind: tidings.Marketing, Consent: tidings.OptOut}, Channels: []tidings.Channel{tidings.SMS}, Windows: c.windows}
+		address := tidings.Address{Channel: tidings.SMS, Value: c.phone, Status: tidings.AddressActive, UserID: "u_1"}
+		f := preferences.Facts{
+			User: tidings.User{ID: "u_1", Phone: c.phone}, Addresses: []tidings.Address{address}, Providers: map[tidings.Channel]bool{tidings.SMS: true},
+			Preferences: preferences.Preferences{QuietHours: c.hours},
+		}
+		paris.Place(&f)
+		if f.ZoneFrom != preferences.ZoneOfPhone {
+			t.Errorf("the zone is from %q", f.ZoneFrom)
+		}
+		e := preferences.Explain(preferences.Request{Event: event}, f, night)[0]
+		if d := e.Decision; d.Reason != tidings.ReasonQuietHours || d.Cause != c.want {
+			t.Errorf("%s: decided %+v", c.why, d)
+		}
+		for _, s := range e.Steps {
+			if s.Rule == "quiet_hours" && c.input != "" && s.Input != c.input {
+				t.Errorf("%s: looked at %q, want %q", c.why, s.Input, c.input)
+			}
+		}
+		again := preferences.Recheck{Event: event, Channel: tidings.SMS, Preferences: f.Preferences, Zone: f.Zone, Called: paris.Called(&f.User, c.phone), Address: address, Owner: "u_1"}
+		if _, reason, _ := preferences.Check(again, night); preferences.Why(again, reason, night) != c.want {
+			t.Errorf("%s: of what is queued the cause is %q", c.why, preferences.Why(again, reason, night))
+		}
+	}
+}
+
+func TestAMutedThreadIsTheCause(t *testing.T) {
+	r, f := situation()
+	r.Thread = "t_1"
+	f.Preferences.Threads = map[string]map[string]bool{"orders": {"t_1": false}}
+	if d := preferences.Decide(r, f, noon)[0]; d.Reason != tidings.ReasonOptedOutCategory || d.Cause != tidings.CauseThread {
+		t.Errorf("decided %+v", d)
+	}
+	again := preferences.Recheck{Event: r.Event, Channel: r.Event.Channels[0], Thread: "t_1", Preferences: f.Preferences}
+	if why := preferences.Why(again, tidings.ReasonOptedOutCategory, noon); why != tidings.CauseThread {
+		t.Errorf("the cause is %q", why)
+	}
+	f.Preferences.Categories = map[string]preferences.Choice{"orders": {All: no}}
+	if d := preferences.Decide(r, f, noon)[0]; d.Cause != "" {
+		t.Errorf("the whole category is off: %+v", d)
+	}
+}

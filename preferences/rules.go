@@ -13,6 +13,12 @@ type rule struct {
 	judge func(q *question) tidings.Reason
 }
 
+// ask asks the rule. A cause of an earlier one is not its own.
+func (r *rule) ask(q *question) tidings.Reason {
+	q.refusal = ""
+	return r.judge(q)
+}
+
 // rules is Decide's table, in its order.
 var rules = [...]rule{
 	{"requested", (*question).requested},
@@ -79,6 +85,7 @@ func (q *question) thread() tidings.Reason {
 	if q.critical() {
 		return ""
 	}
+	q.refusal = tidings.CauseThread
 	return q.Preferences.refusesThread(q.Event.Category.Name, q.Thread)
 }
 
@@ -99,7 +106,7 @@ func (q *question) brake() tidings.Reason {
 }
 
 func (q *question) schedule() tidings.Reason {
-	q.postpone(q.SendAt, tidings.ReasonScheduled)
+	q.postpone(q.SendAt, tidings.ReasonScheduled, "")
 	return ""
 }
 
@@ -109,7 +116,7 @@ func (q *question) digest() tidings.Reason {
 	if d == nil || q.Digest || q.at.After(q.now) || !slices.Contains(d.Channels, q.channel) {
 		return ""
 	}
-	q.postpone(q.now.Add(d.Window), tidings.ReasonDigested)
+	q.postpone(q.now.Add(d.Window), tidings.ReasonDigested, "")
 	return ""
 }
 
@@ -124,11 +131,12 @@ func (q *question) quietHours() tidings.Reason {
 			calm.call(q.Event, q.to[i].Value, q.called(q.to[i].Value))
 		}
 	}
-	until, ever := calm.until(q.at)
+	until, by, ever := calm.until(q.at)
 	if !ever || until.After(q.at) && q.Event.Category.QuietHours == tidings.QuietDrop {
+		q.refusal = by
 		return tidings.ReasonQuietHours
 	}
-	q.postpone(until, tidings.ReasonQuietHours)
+	q.postpone(until, tidings.ReasonQuietHours, by)
 	return ""
 }
 
@@ -145,7 +153,7 @@ func (q *question) limits() tidings.Reason {
 		case !l.Hold:
 			return l.Reason
 		default:
-			q.postpone(free, l.Reason)
+			q.postpone(free, l.Reason, "")
 		}
 	}
 	if q.at.After(q.now) {

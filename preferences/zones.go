@@ -27,19 +27,37 @@ func NewZones(fallback string) (*Zones, error) {
 	return &Zones{fallback: zone}, nil
 }
 
+// A ZoneSource says how a user's zone was found.
+type ZoneSource string
+
+// The sources of zones.
+const (
+	ZoneOfUser    ZoneSource = "user"    // they named it
+	ZoneOfPhone   ZoneSource = "phone"   // it is the likeliest at the home of their phone's number
+	ZoneOfDefault ZoneSource = "default" // nothing is known of them
+)
+
+// ZoneSources is every ZoneSource.
+func ZoneSources() []ZoneSource { return []ZoneSource{ZoneOfUser, ZoneOfPhone, ZoneOfDefault} }
+
 // Of is the user's zone: the one they named, else the likeliest at the home of their phone's
 // number, else the deployment's. A nil Zones knows UTC alone.
 func (z *Zones) Of(u *tidings.User) *time.Location {
+	zone, _ := z.find(u)
+	return zone
+}
+
+func (z *Zones) find(u *tidings.User) (*time.Location, ZoneSource) {
 	if z == nil {
-		return time.UTC
+		return time.UTC, ZoneOfDefault
 	}
 	if zone := z.load(u.Timezone); zone != nil {
-		return zone
+		return zone, ZoneOfUser
 	}
 	if zones := z.around(u.Phone); len(zones) > 0 {
-		return zones[0]
+		return zones[0], ZoneOfPhone
 	}
-	return z.fallback
+	return z.fallback, ZoneOfDefault
 }
 
 // Called are the zones in one of which the user is when a phone rings: the one they named, else
@@ -58,7 +76,10 @@ func (z *Zones) Called(u *tidings.User, phone string) []*time.Location {
 }
 
 // Place completes facts with where the user is.
-func (z *Zones) Place(f *Facts) { f.Zone, f.Zones = z.Of(&f.User), z }
+func (z *Zones) Place(f *Facts) {
+	f.Zone, f.ZoneFrom = z.find(&f.User)
+	f.Zones = z
+}
 
 // around are the zones of a number's area; none where its digits tell of no place.
 func (z *Zones) around(phone string) []*time.Location {

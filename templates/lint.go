@@ -11,8 +11,8 @@ import (
 
 // Lint lists what is allowed and yet likely wrong: templates that do not render with the
 // examples of their schema or use names that it lacks, locales that some templates have and
-// others do not, and event types that
-// would expire before they are late or their digests close. expiresIn is the expiry of those that name none; 0: not known.
+// others do not, and event types that would expire before they are late or their digests close.
+// expiresIn is the expiry of those that name none; 0: not known.
 func (c *Catalogue) Lint(expiresIn time.Duration) Problems {
 	var warnings Problems
 	warn := func(file string, line int, format string, args ...any) {

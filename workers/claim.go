@@ -150,7 +150,9 @@ func (p *plan) decide(c *store.Claimed) (tidings.Status, tidings.Reason, time.Ti
 	if event == nil {
 		return tidings.Failed, tidings.ReasonTemplateError, time.Time{}
 	}
-	if status, reason, due := preferences.Check(p.s.w.recheck(c, event), p.now); status != "" {
+	recheck := p.s.w.recheck(c, event)
+	if status, reason, due := preferences.Check(recheck, p.now); status != "" {
+		c.Cause = preferences.Why(recheck, reason, p.now)
 		return status, reason, due
 	}
 	return p.route(c, &call{catalogue: catalogue, event: event})

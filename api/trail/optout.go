@@ -9,7 +9,10 @@ import (
 
 // refusedAt is when the user switched off what a channel was stopped for at an instant; zero: for
 // another reason, or it was so long ago that the ledger was not read so far.
-func refusedAt(t *store.Trail, r tidings.Reason, c tidings.Channel, stopped time.Time) time.Time {
+func refusedAt(t *store.Trail, r tidings.Reason, cause tidings.Cause, c tidings.Channel, stopped time.Time) time.Time {
+	if cause != "" { // the ledger tells of whole categories
+		return time.Time{}
+	}
 	for _, e := range t.OptOuts { // newest first
 		if e.At.After(stopped) {
 			continue

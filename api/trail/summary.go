@@ -36,8 +36,9 @@ func (w *telling) clause(d tidings.Decision) string {
 	for i := range t.Deliveries {
 		if t.Deliveries[i].Channel == d.Channel {
 			s := w.stand(&t.Deliveries[i])
-			s.refused = refusedAt(t, s.reason, d.Channel, t.Deliveries[i].FinishedAt)
-			s.quiet = quietUntil(t, &t.Deliveries[i], w.now)
+			s.cause = causeOf(t, &t.Deliveries[i])
+			s.refused = refusedAt(t, s.reason, s.cause, d.Channel, t.Deliveries[i].FinishedAt)
+			s.quiet, s.by = quietUntil(t, &t.Deliveries[i], w.now)
 			mine = append(mine, s)
 		}
 	}
@@ -47,7 +48,7 @@ func (w *telling) clause(d tidings.Decision) string {
 	}
 	for _, h := range t.Holds {
 		if h.Channel == d.Channel && h.State == tidings.HoldWaiting {
-			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), because(h.Reason, d.Channel, t.Notification.Category))
+			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), holding(h.Reason, causeOfHold(&h, &d), d.Channel, t.Notification.Category))
 		}
 		if h.Channel == d.Channel && h.State == tidings.HoldReleased && h.Reason == tidings.ReasonDigested && !t.Digest.IsZero() {
 			return fmt.Sprintf("%s is part of the digest %s, which %s", subject, t.Digest, ofDigest(t, now))
@@ -58,9 +59,9 @@ func (w *telling) clause(d tidings.Decision) string {
 	}
 	switch {
 	case d.Action == tidings.ActionHold:
-		return fmt.Sprintf("%s is held until %s: %s", subject, at(d.Until, now), because(d.Reason, d.Channel, t.Notification.Category))
+		return fmt.Sprintf("%s is held until %s: %s", subject, at(d.Until, now), holding(d.Reason, d.Cause, d.Channel, t.Notification.Category))
 	case d.Reason != "":
-		return subject + " was not sent: " + because(d.Reason, d.Channel, t.Notification.Category) + since(refusedAt(t, d.Reason, d.Channel, d.At), now)
+		return subject + " was not sent: " + because(d.Reason, d.Cause, d.Channel, t.Notification.Category) + since(refusedAt(t, d.Reason, d.Cause, d.Channel, d.At), now)
 	case !t.Notification.CancelledAt.IsZero():
 		return subject + " was called off"
 	}
@@ -86,13 +87,15 @@ type stand struct {
 	status  tidings.Status
 	final   bool
 	reason  tidings.Reason
-	due     time.Time // of the next try, or the end of waiting
-	since   time.Time // when it was reached
-	refused time.Time // when the user opted out, if that is the reason
-	wait    string    // what it waits for, as predicate says it; empty: it does not
-	kept    bool      // the provider knows only an older registration of the address
-	quiet   time.Time // the end of quiet hours that it waits for; zero: it does not
-	maybe   bool      // an attempt was left without a clear answer, so it may have arrived
+	cause   tidings.Cause // of the reason
+	due     time.Time     // of the next try, or the end of waiting
+	since   time.Time     // when it was reached
+	refused time.Time     // when the user opted out, if that is the reason
+	wait    string        // what it waits for, as predicate says it; empty: it does not
+	kept    bool          // the provider knows only an older registration of the address
+	quiet   time.Time     // the end of quiet hours that it waits for; zero: it does not
+	by      tidings.Cause // whose they are, where they are not the user's
+	maybe   bool          // an attempt was left without a clear answer, so it may have arrived
 }
 
 func (w *telling) stand(d *store.TrailDelivery) stand {
@@ -114,22 +117,6 @@ func (w *telling) stand(d *store.TrailDelivery) stand {
 		s.since = arrived
 	}
 	return s
-}
-
-// quietUntil is the end of quiet hours that a delivery waits for, by the last word of the log on it.
-func quietUntil(t *store.Trail, d *store.TrailDelivery, now time.Time) (until time.Time) {
-	if d.Status != tidings.Parked || !d.DueAt.After(now) {
-		return time.Time{}
-	}
-	for _, m := range t.Timeline {
-		if end, ok := m.PutOffUntil(); ok && m.Delivery == d.ID && !end.After(d.DueAt) {
-			until = end
-		}
-	}
-	if until.After(now) || d.Reason == tidings.ReasonQuietHours {
-		return until
-	}
-	return time.Time{} // it waits for something that came later
 }
 
 // maybeArrived reports whether nobody knows what came of some attempt: neither a late answer nor
@@ -234,14 +221,14 @@ func hope(s stand) int {
 func predicate(c tidings.Channel, category string, s stand, now time.Time) string {
 	why := ""
 	if s.reason != "" && (s.final || lives(s.reason)) {
-		why = ": " + because(s.reason, c, category) + since(s.refused, now)
+		why = ": " + because(s.reason, s.cause, c, category) + since(s.refused, now)
 	}
 	if text := doubtful(s); text != "" {
 		return text
 	}
 	switch {
 	case !s.quiet.IsZero() && !s.final:
-		return "waits for the end of quiet hours at " + at(s.quiet, now)
+		return putOff(at(s.quiet, now), s.by, c, category)
 	case s.wait != "":
 		return s.wait
 	case s.kept:

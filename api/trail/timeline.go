@@ -45,11 +45,7 @@ func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wi
 		w.delivery(&t.Deliveries[i])
 	}
 	for _, m := range t.Timeline {
-		if until, ok := m.PutOffUntil(); ok {
-			w.add(m.At, m.Kind, m.Delivery, "Waits for the end of quiet hours at "+w.clock(until)+".")
-			continue
-		}
-		w.add(m.At, m.Kind, m.Delivery, sentence(w.stored(m)))
+		w.moment(m)
 	}
 	slices.SortStableFunc(w.moments, func(a, b wire.Moment) int {
 		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(order(a), order(b)))
@@ -57,10 +53,34 @@ func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wi
 	return w.moments
 }
 
+// moment tells of a moment of the log, but for what only explains another one.
+func (w *teller) moment(m store.Moment) {
+	if d, ok := m.Decision(); ok {
+		w.decided(d)
+		return
+	}
+	if until, by, ok := m.PutOffUntil(); ok {
+		w.add(m.At, m.Kind, m.Delivery, sentence(putOff(w.clock(until), by, "", w.trail.Notification.Category)))
+		return
+	}
+	if _, ok := m.Cause(); !ok {
+		w.add(m.At, m.Kind, m.Delivery, sentence(w.stored(m)))
+	}
+}
+
 // stored is what the log itself tells of a moment.
 func (w *teller) stored(m store.Moment) string {
 	text := strings.TrimSuffix(cmp.Or(m.Text, strings.ReplaceAll(m.Kind, "_", " ")), ".")
-	if m.Kind != kindQueued && m.Kind != kindDecided {
+	switch m.Kind {
+	case kindQueued, kindDecided:
+	case kindReleased:
+		if names := spoken(text); names != "" {
+			return "the time has come for " + names + ", so it is decided again"
+		}
+		return text
+	case kindCancelled:
+		return named(text)
+	default:
 		return text
 	}
 	for i := range w.trail.Deliveries {
@@ -69,6 +89,16 @@ func (w *teller) stored(m store.Moment) string {
 		} else if d.ID == m.Delivery {
 			return whom(d) + ": " + text
 		}
+	}
+	return text
+}
+
+// named is a text about what was held, in which channels bear the names that people give them.
+func named(text string) string {
+	const begins, ends = "what was held for ", " is superseded"
+	list, rest, _ := strings.Cut(strings.TrimPrefix(text, begins), ends)
+	if names := spoken(list); names != "" && strings.HasPrefix(text, begins) {
+		return begins + names + ends + rest
 	}
 	return text
 }
@@ -101,16 +131,17 @@ func (w *teller) decided(d tidings.Decision) {
 	if at.IsZero() {
 		at = n.AcceptedAt
 	}
-	what := ""
+	what, kind := "", kindDecided
 	switch d.Action {
 	case tidings.ActionSend:
 		what = "send to " + places(d.Channel, d.Addresses)
 	case tidings.ActionHold:
-		what = "hold until " + w.clock(d.Until) + ", since " + because(d.Reason, d.Channel, n.Category)
+		kind = kindHeld
+		what = "hold until " + w.clock(d.Until) + ", since " + holding(d.Reason, d.Cause, d.Channel, n.Category)
 	case tidings.ActionSuppress:
-		what = "do not send, since " + because(d.Reason, d.Channel, n.Category)
+		what = "do not send, since " + because(d.Reason, d.Cause, d.Channel, n.Category)
 	}
-	w.add(at, kindDecided, tidings.DeliveryID{}, sentence(noun(d.Channel)+": "+what))
+	w.add(at, kind, tidings.DeliveryID{}, sentence(noun(d.Channel)+": "+what))
 }
 
 func (w *teller) delivery(d *store.TrailDelivery) {
@@ -118,7 +149,7 @@ func (w *teller) delivery(d *store.TrailDelivery) {
 	w.add(d.QueuedAt, kindQueued, d.ID, sentence(which+" waits for its turn in the lane "+string(d.Lane)))
 	w.waited(d, which)
 	if !d.SidelinedAt.IsZero() {
-		w.add(d.SidelinedAt, kindQueued, d.ID, sentence(which+" is put behind (sidelined), since "+because(tidings.ReasonSidelined, d.Channel, "")))
+		w.add(d.SidelinedAt, kindQueued, d.ID, sentence(which+" is put behind (sidelined), since "+because(tidings.ReasonSidelined, "", d.Channel, "")))
 	}
 	for i := range d.Attempts {
 		a := &d.Attempts[i]
@@ -140,9 +171,9 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 		}
 		w.add(at, kindExpired, d.ID, sentence(which+" is not sent any more: it would come too late to be of use"))
 	case tidings.Dead:
-		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" needs a person now, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
+		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" needs a person now, since "+because(d.Reason, "", d.Channel, w.trail.Notification.Category)))
 	case tidings.Suppressed:
-		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" is not sent, since "+because(d.Reason, d.Channel, w.trail.Notification.Category)))
+		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" is not sent, since "+because(d.Reason, causeOf(w.trail, d), d.Channel, w.trail.Notification.Category)))
 	}
 }
 

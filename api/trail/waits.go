@@ -61,7 +61,7 @@ func (t *telling) waitsUntil(d *store.TrailDelivery) string {
 	case d.Tries > 0:
 		return "has not got through yet" + next
 	case lives(d.Reason):
-		return "is waiting for its turn at " + at(d.DueAt, t.now) + ": " + because(d.Reason, d.Channel, t.trail.Notification.Category)
+		return "is waiting for its turn at " + at(d.DueAt, t.now) + ": " + because(d.Reason, "", d.Channel, t.trail.Notification.Category)
 	}
 	return "is waiting for its turn at " + at(d.DueAt, t.now)
 }

@@ -2,6 +2,7 @@ package trail
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,8 +68,11 @@ func vendor(name string, providers map[string]Provider) string {
 	return title + " (" + name + ")"
 }
 
-// because is a reason in words that fit after a colon.
-func because(r tidings.Reason, c tidings.Channel, category string) string {
+// because is a reason, with its cause, in words that fit after a colon.
+func because(r tidings.Reason, cause tidings.Cause, c tidings.Channel, category string) string {
+	if text := caused(cause, category); text != "" {
+		return text
+	}
 	switch r {
 	case tidings.ReasonSimulated:
 		return "it was posted with a test key, so no provider was called"
@@ -104,6 +108,46 @@ func because(r tidings.Reason, c tidings.Channel, category string) string {
 	return waiting(r)
 }
 
+// caused is a cause in words; empty: there is none.
+func caused(cause tidings.Cause, category string) string {
+	switch cause {
+	case tidings.CauseThread:
+		return "the user muted this thread of " + category
+	case tidings.CauseLaw:
+		return "the law of the phone's country keeps marketing texts back"
+	case tidings.CauseWindow:
+		return "the catalogue's hours for the phone's country keep marketing texts back"
+	case tidings.CauseNever:
+		return "the hours in which marketing texts may come leave no moment for it"
+	}
+	return ""
+}
+
+// holding is why something is held, in words that fit after the time until when it is.
+func holding(r tidings.Reason, cause tidings.Cause, c tidings.Channel, category string) string {
+	text := because(r, cause, c, category)
+	if cause == tidings.CauseLaw || cause == tidings.CauseWindow {
+		text += " until then"
+	}
+	return text
+}
+
+// spoken is a list of channels, as stored, in words; empty: it is something else.
+func spoken(list string) string {
+	var all []string
+	for name := range strings.SplitSeq(list, ", ") {
+		if !slices.Contains(tidings.Channels(), tidings.Channel(name)) {
+			return ""
+		}
+		all = append(all, noun(tidings.Channel(name)))
+	}
+	last := len(all) - 1
+	if last == 0 {
+		return all[0]
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
+}
+
 // waiting are the reasons that put off, replace or limit.
 func waiting(r tidings.Reason) string {
 	switch r {
@@ -132,7 +176,7 @@ func waiting(r tidings.Reason) string {
 	case tidings.ReasonSidelined:
 		return "it is late, and newer work goes first"
 	case tidings.ReasonLoopBrake:
-		return "it was set aside, since the app posts in a circle"
+		return "the app posts in a circle"
 	}
 	return failing(r)
 }

@@ -7,13 +7,14 @@ import (
 
 // Explained is what would become of an event for a user, and why.
 type Explained struct {
-	UserID    string        `json:"user_id"`
-	Type      string        `json:"type"`
-	Category  string        `json:"category"`
-	Timezone  string        `json:"timezone" doc:"Whose wall clock the user lives by."`
-	At        Time          `json:"at" doc:"The instant decided for."`
-	ExpiresAt Time          `json:"expires_at"`
-	Channels  []Explanation `json:"channels" doc:"One a channel of the event type, in its order."`
+	UserID    string                 `json:"user_id"`
+	Type      string                 `json:"type"`
+	Category  string                 `json:"category"`
+	Timezone  string                 `json:"timezone" doc:"Whose wall clock the user lives by."`
+	ZoneFrom  preferences.ZoneSource `json:"timezone_from" doc:"How it is known: the user named it, it is guessed from their phone number, or it is the default."`
+	At        Time                   `json:"at" doc:"The instant decided for."`
+	ExpiresAt Time                   `json:"expires_at"`
+	Channels  []Explanation          `json:"channels" doc:"One a channel of the event type, in its order."`
 }
 
 // Explanation is the decision about one channel and what each rule said.

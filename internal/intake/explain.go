@@ -25,6 +25,7 @@ type Question struct {
 type Answer struct {
 	Category  string
 	Zone      string // whose wall clock the user lives by
+	ZoneFrom  preferences.ZoneSource
 	At        time.Time
 	ExpiresAt time.Time
 	Channels  []preferences.Explanation
@@ -61,7 +62,7 @@ func (in *Intake) Explain(ctx context.Context, q Question) (Answer, error) {
 		now = f.Counted
 	}
 	f.Braked = in.brake.peek(in.brakeOf(kind), q.Type, q.User, q.Test, now)
-	a := Answer{Category: kind.Category.Name, Zone: f.Zone.String(), At: now, ExpiresAt: now.Add(firstSet(kind.ExpiresIn, in.Defaults.ExpiresIn))}
+	a := Answer{Category: kind.Category.Name, Zone: f.Zone.String(), ZoneFrom: f.ZoneFrom, At: now, ExpiresAt: now.Add(firstSet(kind.ExpiresIn, in.Defaults.ExpiresIn))}
 	for _, e := range preferences.Explain(preferences.Request{Event: kind, ExpiresAt: a.ExpiresAt}, f, now) {
 		if q.Channel == "" || q.Channel == e.Decision.Channel {
 			a.Channels = append(a.Channels, e)

@@ -49,6 +49,15 @@ func TestAHoldIsReleasedOnceByManyReleasers(t *testing.T) {
 		if len(trail.Holds) != 1 || trail.Holds[0].State != tidings.HoldReleased {
 			t.Errorf("holds = %+v, want one released", trail.Holds)
 		}
+		var before []tidings.Decision // that the trail still tells of
+		for _, m := range trail.Timeline {
+			if d, ok := m.Decision(); ok {
+				before = append(before, d)
+			}
+		}
+		if len(before) != 1 || before[0].Channel != tidings.Email || before[0].Reason != tidings.ReasonScheduled || !before[0].Until.Equal(until) {
+			t.Errorf("decided before: %+v, want the hold", before)
+		}
 		r.published(t, "email.bulk", 1)
 	})
 }

@@ -126,10 +126,19 @@ func (a *accepting) tell(c *Acceptance) error {
 	if err != nil {
 		return err
 	}
+	var of []tidings.NotificationID
+	var held []tidings.Decision // that others take the place of
 	for k, item := range left {
-		if stored[k], err = mergeDecisions(stored[k], item.Left); err != nil {
+		var before []tidings.Decision
+		if stored[k], before, err = mergeDecisions(stored[k], item.Left); err != nil {
 			return err
 		}
+		for _, d := range before {
+			of, held = append(of, item.ID), append(held, d)
+		}
+	}
+	if err := a.superseded(of, held); err != nil {
+		return err
 	}
 	if err := a.each("decisions_set", len(left), func(k int) []any { return []any{left[k].ID[:], stored[k]} }, nil); err != nil {
 		return err

@@ -67,6 +67,7 @@ type refusal struct {
 	until     time.Time // the end of quiet hours; zero: they are not why
 	sensitive bool
 	why       string
+	cause     tidings.Cause // of the reason
 }
 
 func (q *claiming) run() error {
@@ -106,12 +107,15 @@ func (q *claiming) run() error {
 	return nil
 }
 
-// tell writes into the timeline what the check said of deliveries that it put off.
+// tell writes into the timeline what the check said of deliveries that it put off, or ended.
 func (q *claiming) tell() error {
 	var told []remark
 	for _, f := range q.refused {
-		if f.status == tidings.Parked && f.why != "" {
+		switch {
+		case f.status == tidings.Parked && f.why != "":
 			told = append(told, remark{f.id, q.request.Now, kindPutBack, f.why})
+		case f.status == tidings.Suppressed && f.cause != "":
+			told = append(told, remark{f.id, q.request.Now, kindCause, causeIs + string(f.cause)})
 		}
 	}
 	return q.remark(told)

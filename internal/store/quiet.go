@@ -9,7 +9,7 @@ import (
 
 // refusal is what is written of a delivery that the check let not pass.
 func (q *claiming) refusal(c *Claimed, status tidings.Status, reason tidings.Reason, due time.Time) refusal {
-	r := refusal{id: c.Delivery.ID, status: status, reason: reason, due: due, sensitive: c.Notification.Sensitive, why: c.Why}
+	r := refusal{id: c.Delivery.ID, status: status, reason: reason, due: due, sensitive: c.Notification.Sensitive, why: c.Why, cause: c.Cause}
 	if status != tidings.Parked {
 		return r
 	}
@@ -35,21 +35,32 @@ func (q *claiming) tellPutOff() error {
 	}
 	return q.each("timeline_add", len(quiet), func(i int) []any {
 		ntf := tidings.NotificationOf(quiet[i].id)
-		return []any{ntf[:], q.request.Now.UnixMicro(), "held", int64(tidings.OrdinalOf(quiet[i].id)), putOffUntil + quiet[i].until.UTC().Format(time.RFC3339Nano)}
+		return []any{ntf[:], q.request.Now.UnixMicro(), kindHeld, int64(tidings.OrdinalOf(quiet[i].id)), putOff(quiet[i].until, quiet[i].cause)}
 	}, nil)
 }
 
 // putOffUntil begins what the trail says of a delivery that was put off; the instant follows.
 const putOffUntil = "waits for the end of quiet hours at "
 
-// PutOffUntil is the instant in what the trail says of a delivery that waits for the end of quiet hours.
-func (m Moment) PutOffUntil() (until time.Time, ok bool) {
-	text, ok := strings.CutPrefix(m.Text, putOffUntil)
-	if !ok || m.Kind != "held" {
-		return time.Time{}, false
+// putOff is what the trail says of a delivery that was put off, and by what where that is not the user.
+func putOff(until time.Time, by tidings.Cause) string {
+	text := putOffUntil + until.UTC().Format(time.RFC3339Nano)
+	if by != "" {
+		text += " by " + string(by)
 	}
-	until, err := time.Parse(time.RFC3339Nano, text)
-	return until, err == nil
+	return text
+}
+
+// PutOffUntil is the instant in what the trail says of a delivery that waits for the end of quiet
+// hours, and by what it was put off where that is not the user.
+func (m Moment) PutOffUntil() (until time.Time, by tidings.Cause, ok bool) {
+	text, ok := strings.CutPrefix(m.Text, putOffUntil)
+	if !ok || m.Kind != kindHeld {
+		return time.Time{}, "", false
+	}
+	at, cause, _ := strings.Cut(text, " by ")
+	until, err := time.Parse(time.RFC3339Nano, at)
+	return until, tidings.Cause(cause), err == nil
 }
 
 // wakeQuiet lets what waits for the end of a user's quiet hours be decided again at once.

@@ -66,12 +66,18 @@ func (a *accepting) releaseOne(i int) error {
 // decided writes what was decided again of notifications whose holds were released.
 func (a *accepting) decided() error {
 	var idle []tidings.NotificationID // of which nothing may be left that was counted
+	var of []tidings.NotificationID   // beside each of held
+	var held []tidings.Decision       // that others take the place of
 	for _, i := range a.holds {
 		c := &a.chunk[i]
 		r := a.released[c.Notification.ID]
 		var err error
-		if r.decisions, err = mergeDecisions(r.decisions, c.Notification.Decisions); err != nil {
+		var before []tidings.Decision
+		if r.decisions, before, err = mergeDecisions(r.decisions, c.Notification.Decisions); err != nil {
 			return err
+		}
+		for _, d := range before {
+			of, held = append(of, c.Notification.ID), append(held, d)
 		}
 		if len(c.Deliveries)+len(c.Holds) == 0 {
 			idle = append(idle, c.Notification.ID)
@@ -89,14 +95,18 @@ func (a *accepting) decided() error {
 	if err != nil {
 		return err
 	}
+	if err := a.superseded(of, held); err != nil {
+		return err
+	}
 	return a.refund(idle)
 }
 
-// mergeDecisions replaces the stored decision of each channel that was decided again.
-func mergeDecisions(stored string, again []tidings.Decision) (string, error) {
+// mergeDecisions replaces the stored decision of each channel that was decided again, and gives
+// those to hold that were there before.
+func mergeDecisions(stored string, again []tidings.Decision) (merged string, held []tidings.Decision, err error) {
 	var all []tidings.Decision
 	if err := json.Unmarshal([]byte(stored), &all); err != nil {
-		return "", fmt.Errorf("read decisions: %w", err)
+		return "", nil, fmt.Errorf("read decisions: %w", err)
 	}
 	for _, d := range again {
 		i := slices.IndexFunc(all, func(o tidings.Decision) bool { return o.Channel == d.Channel })
@@ -104,11 +114,14 @@ func mergeDecisions(stored string, again []tidings.Decision) (string, error) {
 			all = append(all, d)
 			continue
 		}
+		if all[i].Action == tidings.ActionHold && !all[i].At.IsZero() {
+			held = append(held, all[i])
+		}
 		all[i] = d
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
-		return "", fmt.Errorf("write decisions: %w", err)
+		return "", nil, fmt.Errorf("write decisions: %w", err)
 	}
-	return string(text), nil
+	return string(text), held, nil
 }

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"tidings"
@@ -10,7 +13,39 @@ import (
 const (
 	kindPutBack = "queued"  // what a worker had in hand waits again
 	kindNoWord  = "decided" // the wait for a receipt is over
+	kindCause   = "decided" // why a delivery ended, where its reason covers several things
+	kindHeld    = "held"    // what had been decided before it was decided again
 )
+
+// causeIs begins a remark that tells a cause.
+const causeIs = "the cause is "
+
+// Cause is why the delivery of the moment ended, where its reason covers several things.
+func (m Moment) Cause() (cause tidings.Cause, ok bool) {
+	text, ok := strings.CutPrefix(m.Text, causeIs)
+	return tidings.Cause(text), ok && m.Kind == kindCause
+}
+
+// Decision is what had been decided for a channel before it was decided again.
+func (m Moment) Decision() (d tidings.Decision, ok bool) {
+	if m.Kind != kindHeld || !strings.HasPrefix(m.Text, "{") {
+		return d, false
+	}
+	return d, json.Unmarshal([]byte(m.Text), &d) == nil
+}
+
+// superseded adds to the timelines decisions to hold that others have taken the place of.
+func (t *tx) superseded(of []tidings.NotificationID, held []tidings.Decision) error {
+	return t.each("timeline_add", len(held), func(i int) []any {
+		text, _ := json.Marshal(held[i]) // it was read from JSON
+		return []any{of[i][:], held[i].At.UnixMicro(), kindHeld, ordinalOf(held[i].Channel), string(text)}
+	}, nil)
+}
+
+// ordinalOf sets moments of several channels of a notification apart from each other and from those of its deliveries.
+func ordinalOf(c tidings.Channel) int64 {
+	return wholeNotification - 1 - int64(slices.Index(tidings.Channels(), c))
+}
 
 // A remark is what the timeline tells of one delivery, in words for people.
 type remark struct {

@@ -78,6 +78,8 @@ type Claimed struct {
 	Suppressed   *preferences.Suppression
 	// Why is what a check that answers Parked may say for the timeline, in words for people.
 	Why string
+	// Cause is more of the reason that a check gave, for the timeline.
+	Cause tidings.Cause
 }
 
 // A Result is what a claim came to. The transition is fenced by Attempt.Number; the attempt is

@@ -1,0 +1,54 @@
+package trail
+
+import (
+	"time"
+
+	"tidings"
+	"tidings/internal/store"
+)
+
+// causeOf is more of why a delivery ended, as the log has it, where its reason covers several things.
+func causeOf(t *store.Trail, d *store.TrailDelivery) (cause tidings.Cause) {
+	if d.Status != tidings.Suppressed {
+		return ""
+	}
+	for _, m := range t.Timeline {
+		if told, ok := m.Cause(); ok && m.Delivery == d.ID {
+			cause = told
+		}
+	}
+	return cause
+}
+
+// causeOfHold is more of why something is held: that of the decision, if it is the one that made the hold.
+func causeOfHold(h *tidings.Hold, d *tidings.Decision) tidings.Cause {
+	if d.Action != tidings.ActionHold || d.Reason != h.Reason {
+		return ""
+	}
+	return d.Cause
+}
+
+// putOff is said of a delivery that waits until a time, by the word of the user or of somebody else.
+func putOff(until string, by tidings.Cause, c tidings.Channel, category string) string {
+	if by == "" {
+		return "waits for the end of quiet hours at " + until
+	}
+	return "waits until " + until + ": " + holding(tidings.ReasonQuietHours, by, c, category)
+}
+
+// quietUntil is the end of quiet hours that a delivery waits for, by the last word of the log on it,
+// and by is whose they are where they are not the user's.
+func quietUntil(t *store.Trail, d *store.TrailDelivery, now time.Time) (until time.Time, by tidings.Cause) {
+	if d.Status != tidings.Parked || !d.DueAt.After(now) {
+		return time.Time{}, ""
+	}
+	for _, m := range t.Timeline {
+		if end, whose, ok := m.PutOffUntil(); ok && m.Delivery == d.ID && !end.After(d.DueAt) {
+			until, by = end, whose
+		}
+	}
+	if until.After(now) || d.Reason == tidings.ReasonQuietHours {
+		return until, by
+	}
+	return time.Time{}, "" // it waits for something that came later
+}

@@ -1,0 +1,107 @@
+package trail_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tidings"
+	"tidings/api/trail"
+	"tidings/internal/store"
+)
+
+// decidedOn is a trail of one decision about a channel.
+func decidedOn(d tidings.Decision) *store.Trail {
+	tr := one(d.Channel)
+	d.At = tr.Notification.AcceptedAt
+	tr.Notification.Category, tr.Notification.Decisions = "social", []tidings.Decision{d}
+	if d.Action == tidings.ActionHold {
+		tr.Holds = []tidings.Hold{{Channel: d.Channel, Reason: d.Reason, Until: d.Until, State: tidings.HoldWaiting}}
+	}
+	return tr
+}
+
+// kinds are the lines of a timeline of some kinds, as "kind: text".
+func kinds(tr *store.Trail, some ...string) (lines []string) {
+	for _, m := range trail.Present(tr, nil, now()).Timeline {
+		if strings.Contains(strings.Join(some, " "), m.Kind) {
+			lines = append(lines, m.Kind+": "+m.Text)
+		}
+	}
+	return lines
+}
+
+func TestWhatOneReasonCoversIsToldApart(t *testing.T) {
+	until := now().Add(time.Hour)
+	for _, c := range []struct {
+		why, summary, line string
+		decision           tidings.Decision
+	}{
+		{"a muted thread", "Push was not sent: the user muted this thread of social.", "decided: Push: do not send, since the user muted this thread of social.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonOptedOutCategory, Cause: tidings.CauseThread}},
+		{"the user's quiet hours", "Push is held until 11:30:00 UTC: these are the user's quiet hours.", "held: Push: hold until 11:30:00 UTC, since these are the user's quiet hours.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionHold, Reason: tidings.ReasonQuietHours, Until: until}},
+		{"hours of the law", "SMS is held until 11:30:00 UTC: the law of the phone's country keeps marketing texts back until then.",
+			"held: SMS: hold until 11:30:00 UTC, since the law of the phone's country keeps marketing texts back until then.",
+			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionHold, Reason: tidings.ReasonQuietHours, Cause: tidings.CauseLaw, Until: until}},
+		{"hours of the catalogue", "SMS is held until 11:30:00 UTC: the catalogue's hours for the phone's country keep marketing texts back until then.",
+			"held: SMS: hold until 11:30:00 UTC, since the catalogue's hours for the phone's country keep marketing texts back until then.",
+			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionHold, Reason: tidings.ReasonQuietHours, Cause: tidings.CauseWindow, Until: until}},
+		{"no moment is left", "SMS was not sent: the hours in which marketing texts may come leave no moment for it.",
+			"decided: SMS: do not send, since the hours in which marketing texts may come leave no moment for it.",
+			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionSuppress, Reason: tidings.ReasonQuietHours, Cause: tidings.CauseNever}},
+		{"a loop", "Push was not sent: the app posts in a circle.", "decided: Push: do not send, since the app posts in a circle.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonLoopBrake}},
+	} {
+		tr := decidedOn(c.decision)
+		if got := trail.Summary(tr, nil, now()); got != c.summary {
+			t.Errorf("%s: %q, want %q", c.why, got, c.summary)
+		}
+		if got := kinds(tr, "decided", "held"); len(got) != 1 || got[0] != c.line {
+			t.Errorf("%s: told %q, want %q", c.why, got, c.line)
+		}
+	}
+}
+
+func TestWhatWasQueuedIsToldApartToo(t *testing.T) {
+	tr := channel(tidings.Push, stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutCategory})
+	tr.Notification.Category = "social"
+	id := tr.Deliveries[0].ID
+	tr.Timeline = []store.Moment{{At: now(), Kind: "decided", Delivery: id, Text: "the cause is thread"}}
+	if got, want := trail.Summary(tr, nil, now()), "Push was not sent: the user muted this thread of social."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := kinds(tr, "decided"); !strings.HasSuffix(got[len(got)-1], "is not sent, since the user muted this thread of social.") || strings.Contains(strings.Join(got, " "), "cause") {
+		t.Errorf("told %q", got)
+	}
+	tr = channel(tidings.SMS, stand{status: tidings.Parked})
+	tr.Deliveries[0].DueAt, tr.Deliveries[0].Reason = now().Add(time.Hour), tidings.ReasonQuietHours
+	tr.Timeline = []store.Moment{{At: now(), Kind: "held", Delivery: tr.Deliveries[0].ID, Text: "waits for the end of quiet hours at 2026-11-29T11:30:00Z by law"}}
+	until := trail.Summary(tr, nil, now())
+	if !strings.HasPrefix(until, "SMS waits until 11:30:00 UTC") || !strings.HasSuffix(until, ": the law of the phone's country keeps marketing texts back until then.") {
+		t.Errorf("%q", until)
+	}
+}
+
+func TestATimelineKeepsWhatWasDecidedBefore(t *testing.T) {
+	tr := decidedOn(tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSend, Addresses: 1})
+	at := tr.Notification.AcceptedAt
+	tr.Notification.Decisions[0].At = at.Add(time.Hour)
+	tr.Timeline = []store.Moment{
+		{At: at, Kind: "held", Text: `{"channel":"push","action":"hold","reason":"quiet_hours","until":"` + at.Add(time.Hour).UTC().Format(time.RFC3339) + `","at":"` + at.UTC().Format(time.RFC3339) + `"}`},
+		{At: at.Add(time.Hour), Kind: "released", Text: "push, email, sms"},
+	}
+	clock := at.Add(time.Hour).UTC().Format("15:04:05") + " UTC"
+	want := []string{
+		"held: Push: hold until " + clock + ", since these are the user's quiet hours.",
+		"released: The time has come for push, e-mail and SMS, so it is decided again.",
+		"decided: Push: send to 1 device.",
+	}
+	if got := kinds(tr, "decided", "held", "released"); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	tr.Timeline = []store.Moment{{At: at, Kind: "cancelled", Text: "what was held for sms, email is superseded by ntf_1, a newer event with the same collapse_key"}}
+	if got := kinds(tr, "cancelled"); got[0] != "cancelled: What was held for SMS and e-mail is superseded by ntf_1, a newer event with the same collapse_key." {
+		t.Errorf("told %q", got)
+	}
+}
