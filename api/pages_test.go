@@ -248,7 +248,7 @@ func TestALinkThatIsNotOursOpensNothing(t *testing.T) {
 
 func TestThePageOfPreferencesSavesWhatWasChanged(t *testing.T) {
 	b := newBench(t)
-	v := reader(t, b, links.Preferences, `{"channels":{"sms":false},"categories":{"orders":{"email":false}},"threads":{"orders":{"4711":false}},"locale":"en"}`)
+	v := reader(t, b, links.Preferences, `{"channels":{"sms":false},"categories":{"orders":{"email":false}},"threads":{"social":{"4711":false}},"locale":"en"}`)
 	v.says(200, "What we send you")
 	form, before := v.form(), v.wants()
 	v.send(form)
@@ -265,7 +265,7 @@ func TestThePageOfPreferencesSavesWhatWasChanged(t *testing.T) {
 	form.Set("locale", "de")
 	v.send(form)
 	v.says(200, "Ihre Auswahl ist gespeichert")
-	want := `{"channels":{"sms":true},"categories":{"offers":false,"orders":{"email":true,"push":false}},"threads":{"orders":{"4711":false}},` +
+	want := `{"channels":{"sms":true},"categories":{"offers":false,"orders":{"email":true,"push":false}},"threads":{"social":{"4711":false}},` +
 		`"quiet_hours":{"start":"21:30","end":"07:00"},"consents":{"offers":{"state":"withdrawn"}}}deEurope/Berlin`
 	if got := v.wants(); got != want {
 		t.Errorf("saved\n%s, want\n%s", got, want)

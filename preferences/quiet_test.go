@@ -122,11 +122,11 @@ func TestAHoldSaysWhoseHoursTheyAre(t *testing.T) {
 		windows           map[string]tidings.Window
 		want              tidings.Cause
 	}{
-		{"the law alone", "+33600000001", "the user has none; the law lets marketing texts to FR come from 08:00 to 22:00 in Europe/Paris, where it is 04:00 on 2026-12-01", nil, nil, tidings.CauseLaw},
-		{"the user's end first", "+33600000001", "", &preferences.Hours{Start: 22 * 60, End: 7 * 60}, nil, tidings.CauseLaw},
-		{"the user's end later", "+33600000001", "", &preferences.Hours{Start: 22 * 60, End: 9 * 60}, nil, ""},
-		{"the catalogue", "+33600000001", "", nil, map[string]tidings.Window{"FR": {2: {From: 9 * 60, To: 10 * 60}}}, tidings.CauseWindow},
-		{"never", "+33600000001", "", &preferences.Hours{Start: 9 * 60, End: 8 * 60}, map[string]tidings.Window{"FR": {2: {From: 9 * 60, To: 10 * 60}}}, tidings.CauseNever},
+		{"the law alone", "+33155500100", "the user has none; the law lets marketing texts to FR come from 08:00 to 22:00 in Europe/Paris, where it is 04:00 on 2026-12-01", nil, nil, tidings.CauseLaw},
+		{"the user's end first", "+33155500100", "", &preferences.Hours{Start: 22 * 60, End: 7 * 60}, nil, tidings.CauseLaw},
+		{"the user's end later", "+33155500100", "", &preferences.Hours{Start: 22 * 60, End: 9 * 60}, nil, ""},
+		{"the catalogue", "+33155500100", "", nil, map[string]tidings.Window{"FR": {2: {From: 9 * 60, To: 10 * 60}}}, tidings.CauseWindow},
+		{"never", "+33155500100", "", &preferences.Hours{Start: 9 * 60, End: 8 * 60}, map[string]tidings.Window{"FR": {2: {From: 9 * 60, To: 10 * 60}}}, tidings.CauseNever},
 	} {
 		event := &tidings.EventType{Name: "sale", Category: tidings.Category{Name: "offers", Kind: tidings.Marketing, Consent: tidings.OptOut}, Channels: []tidings.Channel{tidings.SMS}, Windows: c.windows}
 		address := tidings.Address{Channel: tidings.SMS, Value: c.phone, Status: tidings.AddressActive, UserID: "u_1"}
