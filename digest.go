@@ -8,9 +8,23 @@ import (
 
 // A DigestItem is a notification that a digest tells of.
 type DigestItem struct {
-	ID   NotificationID  `json:"id"`
-	At   time.Time       `json:"at"` // when it was accepted
-	Data json.RawMessage `json:"data"`
+	ID        NotificationID  `json:"id"`
+	At        time.Time       `json:"at"` // when it was accepted
+	ExpiresAt time.Time       `json:"expires_at,omitzero"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// LastExpiry is when the last of the items expires, with which a digest of them does; zero: never.
+func LastExpiry(items []DigestItem) (last time.Time) {
+	for _, item := range items {
+		if item.ExpiresAt.IsZero() {
+			return time.Time{}
+		}
+		if item.ExpiresAt.After(last) {
+			last = item.ExpiresAt
+		}
+	}
+	return last
 }
 
 // maxDigestData bounds the data of one digest, in bytes. What is beyond leaves out the oldest items.

@@ -163,9 +163,12 @@ func (s *service) refuse(c *call, err error) outcome {
 // problemOf is the answer to an error. One that nobody foresaw is logged here and not shown.
 func (s *service) problemOf(c *call, err error) *problem.Problem {
 	var p *problem.Problem
+	var told *store.UnderWay
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.As(err, &told):
+		return problem.New(problem.NothingToCancel, told.Error())
 	case errors.Is(err, store.ErrNotFound):
 		return problem.New(problem.NotFound, "there is no such thing, or it is not yours")
 	case errors.Is(err, store.ErrConflict):

@@ -26,7 +26,7 @@ func (s *sender) claim(batch []ticket, seized int) error {
 	p := plan{s: s, now: began.UTC().Truncate(time.Microsecond), calls: make(map[tidings.DeliveryID]*call, len(batch)),
 		ended: map[tidings.DeliveryID]ending{}}
 	claimed, err := s.w.Store.Claim(s.w.calls, s.class, store.ClaimRequest{
-		Lane: s.lane, IDs: distinct(batch), Now: p.now, Lease: s.w.Config.Delivery.Lease, Seized: seized, Check: p.check, PutOff: s.w.release,
+		Lane: s.lane, IDs: distinct(batch), Now: p.now, Lease: s.w.Config.Delivery.Lease, Seized: seized, Check: p.check, Stale: p.stale, PutOff: s.w.release,
 	})
 	if err != nil {
 		p.giveBack()
@@ -108,9 +108,10 @@ type call struct {
 	catalogue *templates.Catalogue
 	event     *tidings.EventType
 	gate      *gate
-	permit    *permit // nil: no call will be made, since the notification is a test
-	others    int     // candidates left to try now
-	elsewhere int     // candidates left to try at all
+	permit    *permit         // nil: no call will be made, since the notification is a test
+	others    int             // candidates left to try now
+	elsewhere int             // candidates left to try at all
+	stale     []store.Leaving // of a digest: what it is not to tell of any more
 	claimedAt time.Time
 	called    bool // the provider was called
 	from      *held
@@ -151,11 +152,12 @@ func (p *plan) decide(c *store.Claimed) (tidings.Status, tidings.Reason, time.Ti
 		return tidings.Failed, tidings.ReasonTemplateError, time.Time{}
 	}
 	recheck := p.s.w.recheck(c, event)
-	if status, reason, due := preferences.Check(recheck, p.now); status != "" {
-		c.Cause = preferences.Why(recheck, reason, p.now)
-		return status, reason, due
+	v, stale := checked(c, recheck, p.now)
+	if v.status != "" {
+		c.Cause = preferences.Why(recheck, v.reason, p.now)
+		return v.status, v.reason, v.due
 	}
-	return p.route(c, &call{catalogue: catalogue, event: event})
+	return p.route(c, &call{catalogue: catalogue, event: event, stale: stale})
 }
 
 func (w *Workers) recheck(c *store.Claimed, event *tidings.EventType) preferences.Recheck {

@@ -2,6 +2,7 @@ package trail
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"tidings"
@@ -15,17 +16,57 @@ func events(n int) string {
 	return fmt.Sprintf("%d events", n)
 }
 
-// ofDigest is how the digest stands that a notification is a part of.
-func ofDigest(t *store.Trail, now time.Time) string {
-	switch tidings.Summarise(&tidings.Notification{}, t.Told, t.Held, now) {
+// partOf is the digest that tells of a notification on a channel; nil: none does.
+func partOf(t *store.Trail, c tidings.Channel) *store.PartOf {
+	for i := range t.Digests {
+		if slices.Contains(t.Digests[i].Channels, c) {
+			return &t.Digests[i]
+		}
+	}
+	return nil
+}
+
+// ofDigest is how the digest stands, on one channel, that a notification is a part of.
+func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time) string {
+	var mine []tidings.Delivery
+	for _, d := range p.Deliveries {
+		if d.Channel == c {
+			mine = append(mine, d)
+		}
+	}
+	for _, h := range p.Holds {
+		if h.Channel == c && len(mine) == 0 {
+			return "is held until " + at(h.Until, now) + ": " + because(h.Reason, c, category)
+		}
+	}
+	if len(mine) == 0 {
+		return undelivered(p, c, category)
+	}
+	summed := tidings.Summarise(&p.Digest, mine, false, now)
+	return standing(summed) + whyNot(summed, mine, p.Digest.ExpiresAt, c, category, now)
+}
+
+// undelivered is why a digest has no delivery on a channel.
+func undelivered(p *store.PartOf, c tidings.Channel, category string) string {
+	for _, d := range p.Digest.Decisions {
+		if d.Channel == c && d.Action == tidings.ActionSuppress {
+			return "was not sent: " + because(d.Reason, c, category)
+		}
+	}
+	if !p.Digest.CancelledAt.IsZero() {
+		return "was called off"
+	}
+	return "was not sent"
+}
+
+func standing(s tidings.NotificationStatus) string {
+	switch s {
 	case tidings.NotificationDelivered:
 		return "was delivered"
 	case tidings.NotificationSent:
 		return "was sent"
 	case tidings.NotificationAccepted:
 		return "is on its way"
-	case tidings.NotificationHeld:
-		return "is held"
 	case tidings.NotificationFailed:
 		return "could not be delivered"
 	case tidings.NotificationExpired:
@@ -34,4 +75,20 @@ func ofDigest(t *store.Trail, now time.Time) string {
 		return "was called off"
 	}
 	return "was not sent"
+}
+
+// whyNot is the reason of a delivery that ended as all of them do together, where it says more than that.
+func whyNot(s tidings.NotificationStatus, all []tidings.Delivery, expires time.Time, c tidings.Channel, category string, now time.Time) string {
+	for i := range all {
+		status, final := all[i].Shown(expires, now)
+		if !final || tidings.Summarise(&tidings.Notification{ExpiresAt: expires}, all[i:i+1], false, now) != s {
+			continue
+		}
+		switch r := all[i].Reason; {
+		case r == "", r == tidings.ReasonCancelled, r == tidings.ReasonExpired, status == tidings.Expired:
+		default:
+			return ": " + because(r, c, category)
+		}
+	}
+	return ""
 }

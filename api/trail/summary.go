@@ -46,14 +46,14 @@ func (w *telling) clause(d tidings.Decision) string {
 	if len(mine) > 0 {
 		return subject + " " + deliveries(d.Channel, t.Notification.Category, mine, now)
 	}
+	if p := partOf(t, d.Channel); p != nil {
+		return fmt.Sprintf("%s is part of the digest %s, which %s", subject, p.Digest.ID, ofDigest(p, d.Channel, t.Notification.Category, now))
+	}
 	for _, h := range t.Holds {
 		if h.Channel == d.Channel && h.State == tidings.HoldWaiting {
 			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), holding(h.Reason, causeOfHold(&h, &d), d.Channel, t.Notification.Category))
 		}
-		if h.Channel == d.Channel && h.State == tidings.HoldReleased && h.Reason == tidings.ReasonDigested && !t.Digest.IsZero() {
-			return fmt.Sprintf("%s is part of the digest %s, which %s", subject, t.Digest, ofDigest(t, now))
-		}
-		if h.Channel == d.Channel && h.State == tidings.HoldCancelled {
+		if h.Channel == d.Channel && h.State == tidings.HoldCancelled && d.Action != tidings.ActionSuppress {
 			return subject + " was called off while it was held" + replaced(t)
 		}
 	}

@@ -39,7 +39,7 @@ func Present(t *store.Trail, providers map[string]Provider, now time.Time) wire.
 		Timeline:     timeline(t, providers, now),
 		Summary:      Summary(t, providers, now),
 		Parts:        t.Parts,
-		Digest:       t.Digest,
+		Digest:       t.Digest(),
 	}
 	for i := range t.Holds {
 		out.Holds = append(out.Holds, Hold(&t.Holds[i]))
@@ -77,12 +77,20 @@ func status(t *store.Trail, now time.Time) tidings.NotificationStatus {
 	for i := range t.Deliveries {
 		all = append(all, t.Deliveries[i].Delivery)
 	}
-	all = append(all, t.Told...)
-	holding := t.Held
+	holding := false
 	for _, h := range t.Holds {
 		holding = holding || h.State == tidings.HoldWaiting
 	}
-	return tidings.Summarise(&t.Notification, all, holding, now)
+	n := t.Notification
+	for i := range t.Digests { // what a digest tells of stands as the digest does
+		p := &t.Digests[i]
+		all = append(all, p.Deliveries...)
+		holding = holding || len(p.Holds) > 0
+		if n.CancelledAt.IsZero() {
+			n.CancelledAt = p.Digest.CancelledAt
+		}
+	}
+	return tidings.Summarise(&n, all, holding, now)
 }
 
 func delivery(d *store.TrailDelivery, expires, now time.Time) wire.Delivery {

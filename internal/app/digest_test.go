@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -53,5 +54,33 @@ func TestCommentsAreToldOfTogetherAndOnceThoughTheServiceRestarts(t *testing.T) 
 			t.Errorf("pushes %v, want %v", got, want)
 		}
 		w.onceEach(3)
+	})
+}
+
+func TestADigestInAPausedLaneTellsOfWhatIsStillOfUse(t *testing.T) {
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
+		w.device("u_1", 1)
+		late, off, kept := comment("Bread", 1), comment("Bread", 2), comment("Bread", 3)
+		late["expires_in"] = "11m"
+		ids := []string{w.post(late), w.post(off), w.post(kept)}
+		alone := comment("Cake", 1)
+		alone["expires_in"] = "11m"
+		single := w.post(alone)
+		w.do(http.MethodPost, "/v1/lanes/push.bulk/pause", nil, nil)
+		time.Sleep(10*time.Minute + 30*time.Second)
+		w.until(ids[0], "accepted", time.Minute)
+		w.do(http.MethodPost, "/v1/notifications/"+ids[1]+"/cancel", nil, nil)
+		time.Sleep(2 * time.Minute)
+		w.do(http.MethodPost, "/v1/lanes/push.bulk/resume", nil, nil)
+		w.until(ids[2], "sent", time.Minute)
+		if got := fmt.Sprint(w.titles()); got != "map[Ann 3 commented on Bread:1]" {
+			t.Errorf("pushes %s", got)
+		}
+		w.until(single, "expired", time.Minute)
+		for i, want := range []string{"Push was not sent: it would have come too late to be of use.", "Push was called off while it was held."} {
+			if s := w.trail(ids[i]); s.Summary != want {
+				t.Errorf("it is %s: %s; want %s", s.Status, s.Summary, want)
+			}
+		}
 	})
 }

@@ -123,14 +123,15 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, version int
 	flush, told := f.sort(d, kind, facts)
 	items := make([]tidings.DigestItem, len(told))
 	for i, item := range told {
-		items[i] = tidings.DigestItem{ID: item.Notification.ID, At: item.Notification.AcceptedAt, Data: dataOf(&item.Notification)}
+		n := &item.Notification
+		items[i] = tidings.DigestItem{ID: n.ID, At: n.AcceptedAt, ExpiresAt: n.ExpiresAt, Data: dataOf(n)}
 	}
 	data, err := tidings.DigestData(items)
 	if err != nil {
 		return err
 	}
 	request := preferences.Request{
-		Event: kind, ExpiresAt: lastExpiry(told), Digest: true,
+		Event: kind, ExpiresAt: tidings.LastExpiry(items), Digest: true,
 		Thread: kind.ThreadOf(items[len(items)-1].Data), Channels: channelsOf(told),
 	}
 	decisions := preferences.Decide(request, facts, f.now)
@@ -149,12 +150,6 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, version int
 	}
 	f.groups[class] = append(f.groups[class], a)
 	return nil
-}
-
-// lastExpiry is when the last of the items expires: there is nothing left to tell of then.
-func lastExpiry(items []store.DigestItem) time.Time {
-	last := slices.MaxFunc(items, func(x, y store.DigestItem) int { return x.Notification.ExpiresAt.Compare(y.Notification.ExpiresAt) })
-	return last.Notification.ExpiresAt
 }
 
 // sort leaves out the items that nothing may be told of any more: they are late, or the user has

@@ -134,8 +134,8 @@ func TestEachItemOfManyPostedAtOnceIsInOneDigest(t *testing.T) {
 		}
 		for i, id := range ids {
 			trail := r.trail(t, id)
-			if in[id] != 1 || trail.Digest.IsZero() || trail.Holds[0].State != tidings.HoldReleased {
-				t.Errorf("item %d is in %d digests; its trail says %v, holds %+v", i, in[id], trail.Digest, trail.Holds)
+			if in[id] != 1 || trail.Digest().IsZero() || trail.Holds[0].State != tidings.HoldReleased {
+				t.Errorf("item %d is in %d digests; its trail says %v, holds %+v", i, in[id], trail.Digest(), trail.Holds)
 			}
 		}
 	})
@@ -171,7 +171,7 @@ func TestADigestIsOneNotificationOfWhatStillWaits(t *testing.T) {
 		if err != nil || standings[ids[0]].Status != tidings.NotificationAccepted || standings[ids[1]].Status != tidings.NotificationCancelled {
 			t.Errorf("the items stand as %+v, %v", standings, err)
 		}
-		if trail := r.trail(t, ids[1]); !trail.Digest.IsZero() {
+		if trail := r.trail(t, ids[1]); !trail.Digest().IsZero() {
 			t.Error("what was called off is part of a digest")
 		}
 		list, _, err := r.store.List(t.Context(), store.Filter{Limit: 10, Status: tidings.NotificationAccepted})
@@ -205,7 +205,7 @@ func TestADigestIsDecidedByTheFactsOfItsClose(t *testing.T) {
 				c.change(t, r)
 				r.flush(t, time.Now().Add(time.Hour))
 				trail := r.trail(t, ids[0])
-				digest := r.trail(t, trail.Digest)
+				digest := r.trail(t, trail.Digest())
 				d := digest.Notification.Decisions[1]
 				if d.Action != c.digest.Action || d.Reason != c.digest.Reason || len(digest.Parts) != c.parts {
 					t.Errorf("the digest of %d: %s", len(digest.Parts), describe(digest.Notification.Decisions))
@@ -262,7 +262,7 @@ func TestWhatIsScheduledJoinsADigestWhenItsTimeComes(t *testing.T) {
 			t.Errorf("decided %+v", d)
 		}
 		r.flush(t, e.SendAt.Add(10*time.Minute))
-		if trail = r.trail(t, id); trail.Digest.IsZero() {
+		if trail = r.trail(t, id); trail.Digest().IsZero() {
 			t.Errorf("it is in no digest: %+v", trail.Holds)
 		}
 	})

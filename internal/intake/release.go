@@ -70,7 +70,11 @@ func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map
 	request := preferences.Request{
 		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Newest()), Digest: n.Parts > 0,
 	}
-	a.Notification.Decisions = []tidings.Decision{redecide(h, n, request, f, now)}
+	decision := redecide(h, n, request, f, now)
+	if n.Parts > 1 && n.CancelledAt.IsZero() {
+		decision, a.Leave = redecideItems(h, n, &request, f, now)
+	}
+	a.Notification.Decisions = []tidings.Decision{decision}
 	expand(&a, kind, a.Notification.Decisions, room, now)
 	in.spread(a.Holds, n, time.Time{})
 	a.Count, a.Join = in.counting(&a, request, &f, now), joining(&a, kind, now)
@@ -109,6 +113,32 @@ func redecide(h *tidings.Hold, n *tidings.Notification, request preferences.Requ
 	}
 	none.Reason = tidings.ReasonNotRequested // the channel is not of the event type
 	return none
+}
+
+// redecideItems is the decision about a digest: that about the newest of its items which may still be
+// told, and which not, since they are late or the user has muted their thread. Where that is so of
+// all of them, it is so of the digest. The request is that of the item.
+func redecideItems(h *tidings.Hold, n *tidings.Notification, request *preferences.Request, f preferences.Facts, now time.Time) (tidings.Decision, []store.Leaving) {
+	var leave []store.Leaving
+	decision, whole := redecide(h, n, *request, f, now), *request
+	items, err := tidings.ItemsOf(n.Data)
+	if err != nil {
+		return decision, nil // rendering it will say so
+	}
+	for i := range items {
+		each := whole
+		each.Thread, each.ExpiresAt = whole.Event.ThreadOf(items[i].Data), items[i].ExpiresAt
+		d := redecide(h, n, each, f, now)
+		if d.Action != tidings.ActionSuppress {
+			decision, *request = d, each
+			continue
+		}
+		leave = append(leave, store.Leaving{Part: items[i].ID, Reason: d.Reason})
+	}
+	if request.ExpiresAt = n.ExpiresAt; len(leave) == len(items) {
+		return decision, nil
+	}
+	return decision, leave
 }
 
 // release commits released holds and hands what is queued to the outbox.

@@ -146,6 +146,12 @@ func (a *accepting) tell(c *Acceptance) error {
 	left = slices.DeleteFunc(left, func(item FlushItem) bool {
 		return slices.ContainsFunc(told, func(o FlushItem) bool { return o.ID == item.ID })
 	})
+	err = a.each("timeline_add", len(left), func(k int) []any {
+		return []any{left[k].ID[:], at, "released", wholeNotification, leftOut(digest)}
+	}, nil)
+	if err != nil {
+		return err
+	}
 	err = a.each("digest_item_drop", len(left), func(k int) []any { return []any{c.Flush.Digest[:], left[k].ID[:]} }, nil)
 	if err != nil {
 		return err

@@ -45,22 +45,28 @@ func (t *tx) cancel(app string, id tidings.NotificationID, now time.Time) (Cance
 	if err != nil {
 		return out, err
 	}
+	under, err := t.leaveDigests(id, now, &out)
+	if err != nil {
+		return out, err
+	}
 	if len(out.Cancelled) == 0 && len(out.Cancelling) == 0 && out.Holds == 0 {
-		return out, ErrNothing
+		return out, under.nothing()
 	}
-	if _, err := t.exec("cancel_mark", id[:], now.UnixMicro()); err != nil {
+	if err := t.markCancelled(id, now); err != nil || !sensitive {
 		return out, err
-	}
-	if _, err := t.exec("timeline_add", id[:], now.UnixMicro(), "cancelled", wholeNotification, ""); err != nil {
-		return out, err
-	}
-	if err := t.refund([]tidings.NotificationID{id}); err != nil {
-		return out, err
-	}
-	if !sensitive {
-		return out, nil
 	}
 	return out, t.eraseData([]tidings.NotificationID{id})
+}
+
+// markCancelled marks a notification of which something was called off.
+func (t *tx) markCancelled(id tidings.NotificationID, now time.Time) error {
+	if _, err := t.exec("cancel_mark", id[:], now.UnixMicro()); err != nil {
+		return err
+	}
+	if _, err := t.exec("timeline_add", id[:], now.UnixMicro(), "cancelled", wholeNotification, ""); err != nil {
+		return err
+	}
+	return t.refund([]tidings.NotificationID{id})
 }
 
 func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation, error) {
@@ -103,8 +109,10 @@ func (t *tx) cancelledAlready(id tidings.NotificationID, marked time.Time) (Canc
 	if err != nil {
 		return out, err
 	}
-	_, err = t.one("cancelled_holds", []any{id[:]}, &out.Holds)
-	return out, err
+	if _, err = t.one("cancelled_holds", []any{id[:]}, &out.Holds); err != nil {
+		return out, err
+	}
+	return out, t.keptInDigests(id, &out)
 }
 
 func (t *tx) cancelScan(ntf tidings.NotificationID, see func(id tidings.DeliveryID, status tidings.Status, live bool, finished time.Time)) error {

@@ -82,6 +82,9 @@ func (q *claiming) run() error {
 		return err
 	}
 	q.check()
+	if err := q.thin(); err != nil {
+		return err
+	}
 	now := q.request.Now
 	lease := now.Add(q.request.Lease).UnixMicro()
 	err := q.each("claim_take", len(q.taken), func(i int) []any { return keyArgs(q.taken[i].Delivery.ID, lease) }, nil)
@@ -105,6 +108,39 @@ func (q *claiming) run() error {
 		}
 	}
 	return nil
+}
+
+// thin takes out of the digests that are claimed what they are not to tell of any more. Few are
+// claimed at a time and fewer have aged, so each is seen to for itself.
+func (q *claiming) thin() error {
+	for i := range q.taken {
+		n := &q.taken[i].Notification
+		if n.Parts < 2 || q.request.Stale == nil {
+			continue
+		}
+		if list := q.request.Stale(&q.taken[i]); len(list) > 0 {
+			if err := q.thinOne(n, list); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (q *claiming) thinOne(n *tidings.Notification, list []Leaving) error {
+	if err := q.lockDigest(n.ID, list); err != nil {
+		return err
+	}
+	d, err := q.written(n.ID)
+	if err != nil || d == nil {
+		return err
+	}
+	if _, err := d.leave(list, q.request.Now); err != nil {
+		return err
+	}
+	n.Parts, n.ExpiresAt = len(d.items), d.expires
+	n.Data, err = tidings.DigestData(d.items)
+	return err
 }
 
 // tell writes into the timeline what the check said of deliveries that it put off, or ended.

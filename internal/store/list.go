@@ -165,21 +165,23 @@ type folding struct {
 	list       []Listed
 	deliveries []tidings.Delivery // of the last one
 	holding    bool               // the last one
+	called     time.Time          // off, when the digest was that told of the last one; zero: it was not
 }
 
 func (p *folding) scan(r row) error {
 	var n notificationRow
 	var waiting int
+	var called time.Time // off: the digest that told of it
 	var status *string
 	var d tidings.Delivery
 	var tries *int
-	if err := r.Scan(append(n.fields(), &waiting, &status, instant{&d.DueAt}, &tries)...); err != nil {
+	if err := r.Scan(append(n.fields(), &waiting, instant{&called}, &status, instant{&d.DueAt}, &tries)...); err != nil {
 		return err
 	}
 	if len(p.list) == 0 || p.list[len(p.list)-1].Notification.ID != n.ID {
 		p.end()
 		p.list = append(p.list, Listed{Notification: n.Notification})
-		p.deliveries, p.holding = p.deliveries[:0], waiting > 0
+		p.deliveries, p.holding, p.called = p.deliveries[:0], waiting > 0, called
 	}
 	if status != nil { // NULL: it has no delivery
 		d.Status, d.Tries = tidings.Status(*status), *tries
@@ -194,5 +196,9 @@ func (p *folding) end() {
 		return
 	}
 	last := &p.list[len(p.list)-1]
-	last.Status = tidings.Summarise(&last.Notification, p.deliveries, p.holding, p.now)
+	as := last.Notification
+	if as.CancelledAt.IsZero() {
+		as.CancelledAt = p.called
+	}
+	last.Status = tidings.Summarise(&as, p.deliveries, p.holding, p.now)
 }

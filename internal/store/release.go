@@ -38,7 +38,10 @@ func (a *accepting) release() error {
 func (a *accepting) releaseOne(i int) error {
 	c := &a.chunk[i]
 	ntf, hold := c.Notification.ID, c.Release.ID
-	if err := a.lock("notification_lock", 1, func(int) []any { return []any{ntf[:]} }); err != nil {
+	if err := a.lockDigest(ntf, c.Leave); err != nil {
+		return err
+	}
+	if err := a.leaveOut(c); err != nil {
 		return err
 	}
 	var channel string
@@ -61,6 +64,23 @@ func (a *accepting) releaseOne(i int) error {
 	}
 	r.channels = append(r.channels, channel)
 	return nil
+}
+
+// leaveOut takes out of a held digest what it is not to tell of any more. Where nothing is left since
+// somebody else took out the rest, it must be decided again.
+func (a *accepting) leaveOut(c *Acceptance) error {
+	if len(c.Leave) == 0 {
+		return nil
+	}
+	d, err := a.written(c.Notification.ID)
+	if err != nil || d == nil {
+		return err
+	}
+	left, err := d.leave(c.Leave, queuedAt(c))
+	if err == nil && left == 0 {
+		err = ErrChanged
+	}
+	return err
 }
 
 // decided writes what was decided again of notifications whose holds were released.

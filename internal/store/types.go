@@ -22,6 +22,7 @@ type Acceptance struct {
 	Count        *Count        // nil: no limit counts what is sent of it
 	Join         *Join         // nil: no hold waits for a digest
 	Flush        *Flush        // nil: it is no digest
+	Leave        []Leaving     // of the digest whose hold it consumes: what that does not tell of any more
 	Release      *tidings.Hold // the hold that this acceptance consumes: Notification exists then, and only deliveries, holds and decisions are added
 }
 
@@ -64,6 +65,8 @@ type ClaimRequest struct {
 	// Check is asked inside the transaction, with the rows locked: an empty status lets the
 	// claim pass, Parked puts it off until due, anything else ends it.
 	Check func(c *Claimed) (status tidings.Status, reason tidings.Reason, due time.Time)
+	// Stale is asked about a digest that passes the check: what it is not to tell of any more; nil: nothing.
+	Stale func(c *Claimed) []Leaving
 	// PutOff is when what quiet hours put off until an instant is due; nil: then.
 	PutOff func(until, expires time.Time) time.Time
 }
@@ -201,10 +204,16 @@ type Trail struct {
 	WorkedAt     time.Time                // when a process that works the lanes was seen last; zero: none runs
 	OptOuts      []preferences.Entry      // what the user switched off, newest first; read when that stopped something
 
-	Parts  []tidings.NotificationID // of a digest: what it tells of
-	Digest tidings.NotificationID   // that told of it, on the channels whose holds waited for that; zero: none
-	Told   []tidings.Delivery       // of that digest: their status, due time and tries
-	Held   bool                     // that digest is, in part
+	Parts   []tidings.NotificationID // of a digest: what it tells of
+	Digests []PartOf                 // that tell of it, on the channels whose holds waited for them; mostly none or one
+}
+
+// PartOf is how a digest stands on the channels on which it tells of a notification.
+type PartOf struct {
+	Digest     tidings.Notification // ID, Decisions, ExpiresAt and CancelledAt of it
+	Channels   []tidings.Channel
+	Deliveries []tidings.Delivery // on those: Channel, Lane, Status, Reason, DueAt, Tries and FinishedAt
+	Holds      []tidings.Hold     // on those, that wait: Channel, Reason and Until
 }
 
 // TrailDelivery is a delivery with its attempts and receipts.

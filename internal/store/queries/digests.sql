@@ -48,10 +48,17 @@ DELETE FROM digest_items WHERE digest = $1
 -- name: digest_item_drop
 DELETE FROM digest_items WHERE digest = $1 AND ntf = $2;
 
--- The digest that told of a notification, and the notifications that a digest told of.
+-- The digests that tell of a notification, and the notifications that a digest tells of.
 
--- name: digest_of
-SELECT g.ntf FROM digest_items i JOIN digests g ON g.id = i.digest WHERE i.ntf = $1 AND g.ntf IS NOT NULL ORDER BY g.ntf;
+-- name: digests_of
+SELECT g.ntf, g.key, n.decisions, n.expires_at, n.cancelled_at
+FROM digest_items i JOIN digests g ON g.id = i.digest JOIN notifications n ON n.id = g.ntf WHERE i.ntf = $1 ORDER BY g.ntf;
+
+-- name: digest_deliveries
+SELECT lane, status, reason, due_at, tries, finished_at FROM deliveries WHERE ntf = $1 ORDER BY n;
+
+-- name: digest_waits
+SELECT channel, reason, until FROM holds WHERE ntf = $1 AND state = 'waiting' ORDER BY id;
 
 -- name: digest_parts
 SELECT i.ntf FROM digests g JOIN digest_items i ON i.digest = g.id WHERE g.ntf = $1 ORDER BY i.ntf;

@@ -44,12 +44,13 @@ SELECT p.name, p.channel, p.cause, p.since, p.until, p.seen_at, p.over_at,
   EXISTS (SELECT 1 FROM processes x WHERE x.id = p.process)
 FROM pauses p WHERE p.seen_at >= $1 ORDER BY p.since;
 
--- A page of notifications, each with one row a delivery, also of a digest that told of it, newest first. Channel and reason are
+-- A page of notifications, each with one row a delivery, also of a digest that told of it on the channel, newest first. Channel and reason are
 -- looked for in deliveries and holds, and in the decisions that led to neither.
 -- name: list
 SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.dedupe_key, c.collapse_key, c.sensitive, '', '',
        c.accepted_at, c.expires_at, c.cancelled_at,
-       (SELECT COUNT(*) FROM holds h WHERE h.ntf IN (c.id, g.ntf) AND h.state = 'waiting'), d.status, d.due_at, d.tries
+       (SELECT COUNT(*) FROM holds h WHERE h.state = 'waiting' AND (h.ntf = c.id OR h.ntf = g.ntf AND h.channel IN (SELECT p.channel FROM holds p WHERE p.ntf = c.id AND p.reason = 'digested' AND p.state = 'released'))),
+       (SELECT x.cancelled_at FROM notifications x WHERE x.id = g.ntf), d.status, d.due_at, d.tries
 FROM (
   SELECT * FROM notifications n
   WHERE n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
@@ -63,13 +64,15 @@ FROM (
 LEFT JOIN digest_items i ON i.ntf = c.id
 LEFT JOIN digests g ON g.id = i.digest
 LEFT JOIN deliveries d ON d.ntf IN (c.id, g.ntf)
+  AND (d.ntf = c.id OR EXISTS (SELECT 1 FROM holds p WHERE p.ntf = c.id AND p.reason = 'digested' AND p.state = 'released' AND d.lane LIKE p.channel || '.%'))
 ORDER BY c.id DESC, d.n;
 
 -- The same for one user, by the index of users.
 -- name: list_of_user
 SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.dedupe_key, c.collapse_key, c.sensitive, '', '',
        c.accepted_at, c.expires_at, c.cancelled_at,
-       (SELECT COUNT(*) FROM holds h WHERE h.ntf IN (c.id, g.ntf) AND h.state = 'waiting'), d.status, d.due_at, d.tries
+       (SELECT COUNT(*) FROM holds h WHERE h.state = 'waiting' AND (h.ntf = c.id OR h.ntf = g.ntf AND h.channel IN (SELECT p.channel FROM holds p WHERE p.ntf = c.id AND p.reason = 'digested' AND p.state = 'released'))),
+       (SELECT x.cancelled_at FROM notifications x WHERE x.id = g.ntf), d.status, d.due_at, d.tries
 FROM (
   SELECT * FROM notifications n
   WHERE n.user_id = $13 AND n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
@@ -83,4 +86,5 @@ FROM (
 LEFT JOIN digest_items i ON i.ntf = c.id
 LEFT JOIN digests g ON g.id = i.digest
 LEFT JOIN deliveries d ON d.ntf IN (c.id, g.ntf)
+  AND (d.ntf = c.id OR EXISTS (SELECT 1 FROM holds p WHERE p.ntf = c.id AND p.reason = 'digested' AND p.state = 'released' AND d.lane LIKE p.channel || '.%'))
 ORDER BY c.id DESC, d.n;

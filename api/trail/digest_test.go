@@ -1,0 +1,97 @@
+package trail_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tidings"
+	"tidings/api/trail"
+	"tidings/internal/store"
+)
+
+func digestID() tidings.NotificationID { return tidings.NewNotificationID(now()) }
+
+// gathered is a part of a digest that it waited for on push and e-mail.
+func gathered(id tidings.NotificationID, on ...tidings.Channel) *store.Trail {
+	tr := one(tidings.Push)
+	tr.Notification.Decisions = nil
+	for _, c := range []tidings.Channel{tidings.Push, tidings.Email} {
+		d := tidings.Decision{Channel: c, Action: tidings.ActionHold, Reason: tidings.ReasonDigested, Until: now()}
+		tr.Notification.Decisions = append(tr.Notification.Decisions, d)
+		tr.Holds = append(tr.Holds, tidings.Hold{Channel: c, Reason: tidings.ReasonDigested, Until: now(), State: tidings.HoldReleased})
+	}
+	tr.Digests = []store.PartOf{{Digest: tidings.Notification{ID: id, ExpiresAt: now().Add(time.Hour)}, Channels: on}}
+	return tr
+}
+
+func TestAPartTellsOfEachChannelOfItsDigest(t *testing.T) {
+	id := digestID()
+	sent := tidings.Delivery{Channel: tidings.Email, Status: tidings.Sent}
+	push := func(s tidings.Status, r tidings.Reason) tidings.Delivery {
+		return tidings.Delivery{Channel: tidings.Push, Status: s, Reason: r}
+	}
+	refused := func(r tidings.Reason) []tidings.Decision {
+		return []tidings.Decision{{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: r}}
+	}
+	for _, c := range []struct {
+		why, want string
+		status    tidings.NotificationStatus
+		of        store.PartOf
+	}{
+		{"opted out of one channel before the close", "which was not sent: the user switched off push", tidings.NotificationSent,
+			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonOptedOutChannel)}, Deliveries: []tidings.Delivery{sent}}},
+		{"over a cap", "which was not sent: the user was told enough of this kind already", tidings.NotificationSent,
+			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonRateLimitedCategory)}, Deliveries: []tidings.Delivery{sent}}},
+		{"no device", "which was not sent: the user has no device for it", tidings.NotificationSent,
+			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonNoAddress)}, Deliveries: []tidings.Delivery{sent}}},
+		{"a dead token", "which could not be delivered: the provider says that the device no longer exists", tidings.NotificationSent,
+			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonRecipientDead), sent}}},
+		{"one of two devices", "which was sent", tidings.NotificationSent,
+			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonRecipientDead), push(tidings.Sent, ""), sent}}},
+		{"a template error", "which could not be delivered: its text could not be made from the template", tidings.NotificationSent,
+			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonTemplateError), sent}}},
+		{"too large", "which could not be delivered: its content is too large", tidings.NotificationSent,
+			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonContentTooLarge), sent}}},
+		{"too late", "which was not sent in time", tidings.NotificationSent,
+			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Expired, tidings.ReasonExpired), sent}}},
+		{"erased", "which was called off: the user's data were erased", tidings.NotificationSent,
+			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Cancelled, tidings.ReasonErased), sent}}},
+		{"held", "which is held until 11:30:00 UTC: these are the user's quiet hours", tidings.NotificationHeld,
+			store.PartOf{Deliveries: []tidings.Delivery{sent}, Holds: []tidings.Hold{{Channel: tidings.Push, Reason: tidings.ReasonQuietHours, Until: now().Add(time.Hour)}}}},
+		{"on its way", "which is on its way", tidings.NotificationSent,
+			store.PartOf{Deliveries: []tidings.Delivery{{Channel: tidings.Push, Status: tidings.Queued, DueAt: now()}, sent}}},
+		{"called off", "which was called off", tidings.NotificationCancelled, store.PartOf{Digest: tidings.Notification{CancelledAt: now()}}},
+	} {
+		tr := gathered(id, tidings.Push, tidings.Email)
+		c.of.Digest.ID, c.of.Channels = id, tr.Digests[0].Channels
+		tr.Digests[0] = c.of
+		shown := trail.Present(tr, nil, now())
+		if clause, _, _ := strings.Cut(shown.Summary, "; "); clause != "Push is part of the digest "+id.String()+", "+c.want || shown.Status != c.status {
+			t.Errorf("%s: %s, %s; want %s, %s", c.why, shown.Status, clause, c.status, c.want)
+		}
+	}
+}
+
+func TestWhatWasLeftOutOfADigestTellsHowItWaited(t *testing.T) {
+	tr := gathered(digestID())
+	tr.Digests = nil
+	accepted := tr.Notification.AcceptedAt
+	until := accepted.Add(10 * time.Minute)
+	for i := range tr.Holds {
+		tr.Holds[i].ID, tr.Holds[i].Until = tidings.NewHoldID(accepted), until
+		tr.Notification.Decisions[i] = tidings.Decision{Channel: tr.Holds[i].Channel, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, At: until}
+	}
+	tr.Timeline = []store.Moment{{At: until, Kind: "released", Text: "left out of the digest ntf_1"}}
+	shown := trail.Present(tr, nil, now())
+	var lines []string
+	for _, m := range shown.Timeline {
+		lines = append(lines, m.Kind+" "+m.Text)
+	}
+	said := strings.Join(lines, "\n")
+	for _, want := range []string{"held Push is held until ", "held E-mail is held until ", "since it goes out together with others", "released Left out of the digest", "decided Push: do not send, since it would have come too late"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
+		}
+	}
+}
