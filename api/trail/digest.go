@@ -26,6 +26,14 @@ func partOf(t *store.Trail, c tidings.Channel) *store.PartOf {
 	return nil
 }
 
+// forgotten reports whether the digest is gone that told of a notification on the channel of a
+// decision, as when its user was erased.
+func forgotten(t *store.Trail, d tidings.Decision) bool {
+	return d.Action == tidings.ActionHold && d.Reason == tidings.ReasonDigested && slices.ContainsFunc(t.Holds, func(h tidings.Hold) bool {
+		return h.Channel == d.Channel && h.Reason == tidings.ReasonDigested && h.State == tidings.HoldReleased
+	})
+}
+
 // ofDigest is how the digest stands, on one channel, that a notification is a part of.
 func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time) string {
 	var mine []tidings.Delivery

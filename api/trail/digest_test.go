@@ -95,3 +95,12 @@ func TestWhatWasLeftOutOfADigestTellsHowItWaited(t *testing.T) {
 		}
 	}
 }
+
+func TestAPartWhoseDigestIsForgottenIsNotSaidToWait(t *testing.T) {
+	tr := gathered(digestID())
+	tr.Digests, tr.Notification.CancelledAt = nil, now()
+	shown := trail.Present(tr, nil, now())
+	if want := "Push was part of a digest of which nothing is known any more; "; !strings.HasPrefix(shown.Summary, want) || shown.Status != tidings.NotificationCancelled {
+		t.Errorf("%s: %s", shown.Status, shown.Summary)
+	}
+}

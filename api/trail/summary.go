@@ -49,6 +49,9 @@ func (w *telling) clause(d tidings.Decision) string {
 	if p := partOf(t, d.Channel); p != nil {
 		return fmt.Sprintf("%s is part of the digest %s, which %s", subject, p.Digest.ID, ofDigest(p, d.Channel, t.Notification.Category, now))
 	}
+	if forgotten(t, d) {
+		return subject + " was part of a digest of which nothing is known any more"
+	}
 	for _, h := range t.Holds {
 		if h.Channel == d.Channel && h.State == tidings.HoldWaiting {
 			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), holding(h.Reason, causeOfHold(&h, &d), d.Channel, t.Notification.Category))

@@ -238,3 +238,15 @@ func TestADigestTellsNotOfWhatHasExpiredWhenItIsClaimed(t *testing.T) {
 		}
 	})
 }
+
+func TestPartsOfADigestThatIsErasedAreCalledOff(t *testing.T) {
+	eachGathering(t, func(t *testing.T, r *rig) {
+		ids, digest := r.gather(t, 0, 24*time.Hour, 24*time.Hour)
+		if err := r.store.EraseUser(t.Context(), "u_1", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range append(ids, digest) {
+			r.stands(t, id, tidings.NotificationCancelled)
+		}
+	})
+}

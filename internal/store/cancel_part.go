@@ -32,7 +32,7 @@ func (e *UnderWay) nothing() error {
 // have nothing else to tell of. Where one is being sent with it, or was, that is kept; under tells of
 // one that is not through.
 func (t *tx) leaveDigests(part tidings.NotificationID, now time.Time, out *Cancellation) (under *UnderWay, err error) {
-	digests, err := t.digestsOf(part)
+	digests, err := t.tellersOf(part)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,8 @@ func (t *tx) leaveDigests(part tidings.NotificationID, now time.Time, out *Cance
 	return under, nil
 }
 
-func (t *tx) digestsOf(part tidings.NotificationID) (ids []tidings.NotificationID, err error) {
+// tellersOf are the digests that tell of a notification.
+func (t *tx) tellersOf(part tidings.NotificationID) (ids []tidings.NotificationID, err error) {
 	err = t.query("digest_of", []any{part[:]}, func(r row) error {
 		var id tidings.NotificationID
 		err := r.Scan(into(&id))
@@ -100,7 +101,7 @@ func (d *writtenDigest) keeps(off []tidings.Channel, out *Cancellation) (live bo
 
 // keptInDigests tells a repeated cancel what it was too late for.
 func (t *tx) keptInDigests(part tidings.NotificationID, out *Cancellation) error {
-	digests, err := t.digestsOf(part)
+	digests, err := t.tellersOf(part)
 	if err != nil {
 		return err
 	}

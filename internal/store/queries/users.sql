@@ -81,7 +81,10 @@ SELECT scope, times, idle_at FROM counters WHERE user_id = $1 ORDER BY scope;
 UPDATE notifications SET cancelled_at = $2
 WHERE user_id = $1 AND cancelled_at IS NULL
   AND (EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = notifications.id AND (d.due_at IS NOT NULL OR d.status IN ('dead', 'failed', 'unknown')))
-    OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting'));
+    OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = notifications.id AND h.state = 'waiting')
+    OR EXISTS (SELECT 1 FROM digest_items i JOIN digests g ON g.id = i.digest WHERE i.ntf = notifications.id AND g.ntf IS NOT NULL
+      AND (EXISTS (SELECT 1 FROM deliveries d WHERE d.ntf = g.ntf AND d.due_at IS NOT NULL)
+        OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = g.ntf AND h.state = 'waiting'))));
 
 -- What is accepted for the user at this moment makes them anew, once they are gone: nothing is
 -- left behind that belongs to nobody.
