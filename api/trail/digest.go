@@ -44,7 +44,7 @@ func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time
 	}
 	for _, h := range p.Holds {
 		if h.Channel == c && len(mine) == 0 {
-			return "is held until " + at(h.Until, now) + ": " + because(h.Reason, c, category)
+			return "is held until " + at(h.Until, now) + ": " + because(h.Reason, causeOfHold(p.Digest.Decisions, c), c, category)
 		}
 	}
 	if len(mine) == 0 {
@@ -54,11 +54,21 @@ func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time
 	return standing(summed) + whyNot(summed, mine, p.Digest.ExpiresAt, c, category, now)
 }
 
+// causeOfHold is more of the reason for which a channel is held.
+func causeOfHold(all []tidings.Decision, c tidings.Channel) tidings.Cause {
+	for _, d := range all {
+		if d.Channel == c && d.Action == tidings.ActionHold {
+			return d.Cause
+		}
+	}
+	return ""
+}
+
 // undelivered is why a digest has no delivery on a channel.
 func undelivered(p *store.PartOf, c tidings.Channel, category string) string {
 	for _, d := range p.Digest.Decisions {
 		if d.Channel == c && d.Action == tidings.ActionSuppress {
-			return "was not sent: " + because(d.Reason, c, category)
+			return "was not sent: " + because(d.Reason, d.Cause, c, category)
 		}
 	}
 	if !p.Digest.CancelledAt.IsZero() {
@@ -95,7 +105,7 @@ func whyNot(s tidings.NotificationStatus, all []tidings.Delivery, expires time.T
 		switch r := all[i].Reason; {
 		case r == "", r == tidings.ReasonCancelled, r == tidings.ReasonExpired, status == tidings.Expired:
 		default:
-			return ": " + because(r, c, category)
+			return ": " + because(r, "", c, category)
 		}
 	}
 	return ""

@@ -41,9 +41,6 @@ func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wi
 	for _, d := range n.Decisions {
 		w.decided(d)
 	}
-	for i := range t.Holds {
-		w.held(&t.Holds[i])
-	}
 	for i := range t.Deliveries {
 		w.delivery(&t.Deliveries[i])
 	}
@@ -145,22 +142,6 @@ func (w *teller) decided(d tidings.Decision) {
 		what = "do not send, since " + because(d.Reason, d.Cause, d.Channel, n.Category)
 	}
 	w.add(at, kind, tidings.DeliveryID{}, sentence(noun(d.Channel)+": "+what))
-}
-
-// held tells of a hold where no decision does: it was decided again since.
-func (w *teller) held(h *tidings.Hold) {
-	n := &w.trail.Notification
-	told := slices.ContainsFunc(n.Decisions, func(d tidings.Decision) bool {
-		return d.Channel == h.Channel && d.Action == tidings.ActionHold && d.Reason == h.Reason && d.Until.Equal(h.Until)
-	})
-	if told || h.ID.IsZero() {
-		return
-	}
-	since := h.ID.Time()
-	if since.Before(n.AcceptedAt) { // an id knows no more than milliseconds
-		since = n.AcceptedAt
-	}
-	w.add(since, kindHeld, tidings.DeliveryID{}, sentence(noun(h.Channel)+" is held until "+w.clock(h.Until)+", since "+because(h.Reason, h.Channel, n.Category)))
 }
 
 func (w *teller) delivery(d *store.TrailDelivery) {

@@ -150,11 +150,14 @@ func (d *writtenDigest) refuse(l Leaving, off []tidings.Channel, at time.Time) e
 	for i, c := range off {
 		refusals[i] = tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: l.Reason, At: at}
 	}
-	stored, err := mergeDecisions(stored, refusals)
+	stored, before, err := mergeDecisions(stored, refusals)
 	if err != nil {
 		return err
 	}
 	if _, err := d.exec("decisions_set", l.Part[:], stored); err != nil {
+		return err
+	}
+	if err := d.superseded(slices.Repeat([]tidings.NotificationID{l.Part}, len(before)), before); err != nil {
 		return err
 	}
 	_, err = d.exec("timeline_add", l.Part[:], at.UnixMicro(), "released", wholeNotification, leftOut(d.ntf))
