@@ -44,7 +44,7 @@ func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time
 	}
 	for _, h := range p.Holds {
 		if h.Channel == c && len(mine) == 0 {
-			return "is held until " + at(h.Until, now) + ": " + because(h.Reason, causeOfHold(p.Digest.Decisions, c), c, category)
+			return "is held until " + at(h.Until, now) + ": " + because(h.Reason, causeIn(p.Digest.Decisions, c), c, category)
 		}
 	}
 	if len(mine) == 0 {
@@ -54,8 +54,8 @@ func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time
 	return standing(summed) + whyNot(summed, mine, p.Digest.ExpiresAt, c, category, now)
 }
 
-// causeOfHold is more of the reason for which a channel is held.
-func causeOfHold(all []tidings.Decision, c tidings.Channel) tidings.Cause {
+// causeIn is more of the reason for which a channel is held.
+func causeIn(all []tidings.Decision, c tidings.Channel) tidings.Cause {
 	for _, d := range all {
 		if d.Channel == c && d.Action == tidings.ActionHold {
 			return d.Cause
