@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 
 const (
 	startWait = 10 * time.Second
+
+	notStarted  = "failed to be ready for connections" // how the broker says it
+	startedAsks = 10
 
 	maxMemory = 64 << 20 // lanes are files; this is for the broker's own
 	spare     = 64 << 20 // disk beyond what the lanes may fill
@@ -87,11 +91,17 @@ func stop(s *natsserver.Server) {
 	s.WaitForShutdown()
 }
 
-// trouble says what is wrong with the files of a lane; nil: nothing.
+// trouble says what is wrong with the files of a lane; nil: nothing. The broker gives itself one
+// millisecond to see that it has started, which a busy machine may not have: so it is asked again
+// where it says no more than that it has not.
 func (e *server) trouble(l *lane) error {
-	h := e.current().Healthz(&natsserver.HealthzOptions{
+	ask := &natsserver.HealthzOptions{
 		Account: natsserver.DEFAULT_GLOBAL_ACCOUNT, Stream: l.streamName(), Consumer: consumerName,
-	})
+	}
+	h := e.current().Healthz(ask)
+	for again := 0; again < startedAsks && strings.Contains(h.Error, notStarted); again++ {
+		h = e.current().Healthz(ask)
+	}
 	if h.Error != "" {
 		return fmt.Errorf("%w: %s", ErrUnavailable, h.Error)
 	}
