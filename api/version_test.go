@@ -22,8 +22,8 @@ func TestTheVersionRisesExactlyWhenWhatIsShownChanges(t *testing.T) {
 		{"PATCH", "/preferences", `{"all":false}`, true},
 		{"PATCH", "/preferences", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, true},
 		{"PATCH", "/preferences", `{"quiet_hours":{"start":"22:00","end":"07:00"}}`, false},
-		{"PATCH", "/preferences", `{"threads":{"orders":{"a":false}}}`, true},
-		{"PATCH", "/preferences", `{"threads":{"orders":{"b":true}}}`, false},
+		{"PATCH", "/preferences", `{"threads":{"social":{"a":false}}}`, true},
+		{"PATCH", "/preferences", `{"threads":{"social":{"b":true}}}`, false},
 		{"PATCH", "/preferences", `{"locale":"de"}`, true},
 		{"PATCH", "/preferences", `{"locale":"de","timezone":"Europe/Berlin"}`, false},
 		{"PUT", "", `{"locale":"de","timezone":"Europe/Paris"}`, true},
@@ -55,10 +55,10 @@ func TestTheVersionRisesExactlyWhenWhatIsShownChanges(t *testing.T) {
 func TestTheLedgerTellsOfThreadsAndSettings(t *testing.T) {
 	b := newBench(t)
 	b.call("PUT", "/v1/users/u_1", `{"timezone":"Europe/Berlin"}`).want(200, "")
-	b.call("PATCH", "/v1/users/u_1/preferences", `{"threads":{"orders":{"4711":false}},"quiet_hours":{"start":"22:00","end":"07:00"},"timezone":"Europe/Paris","locale":"de"}`).want(200, "")
+	b.call("PATCH", "/v1/users/u_1/preferences", `{"threads":{"social":{"4711":false}},"quiet_hours":{"start":"22:00","end":"07:00"},"timezone":"Europe/Paris","locale":"de"}`).want(200, "")
 	b.call("PUT", "/v1/users/u_1", `{"locale":"de"}`).want(200, "")
 	b.call("POST", "/v1/events", `{"type":"order.shipped","user":{"id":"u_1","timezone":"Europe/Rome"},"data":{"order":"1","carrier":"UPS"}}`).want(202, "")
-	b.call("PATCH", "/v1/users/u_1/preferences", `{"threads":{"orders":{"4711":true}},"quiet_hours":null}`).want(200, "")
+	b.call("PATCH", "/v1/users/u_1/preferences", `{"threads":{"social":{"4711":true}},"quiet_hours":null}`).want(200, "")
 	var page wire.Consents
 	b.call("GET", "/v1/users/u_1/consents", "").want(200, "").into(&page)
 	var got []string
@@ -69,8 +69,8 @@ func TestTheLedgerTellsOfThreadsAndSettings(t *testing.T) {
 		}
 	}
 	slices.Sort(got[:4]) // of one change
-	want := []string{" set locale de", " set quiet_hours 22:00-07:00", " set timezone Europe/Paris", "orders muted 4711 ",
-		" set timezone ", " set timezone Europe/Rome", "orders unmuted 4711 ", " set quiet_hours "}
+	want := []string{" set locale de", " set quiet_hours 22:00-07:00", " set timezone Europe/Paris", "social muted 4711 ",
+		" set timezone ", " set timezone Europe/Rome", "social unmuted 4711 ", " set quiet_hours "}
 	if !slices.Equal(got, want) {
 		t.Errorf("the ledger says\n%q, want\n%q", got, want)
 	}

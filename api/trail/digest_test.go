@@ -1,6 +1,7 @@
 package trail_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -78,18 +79,22 @@ func TestWhatWasLeftOutOfADigestTellsHowItWaited(t *testing.T) {
 	tr.Digests = nil
 	accepted := tr.Notification.AcceptedAt
 	until := accepted.Add(10 * time.Minute)
-	for i := range tr.Holds {
-		tr.Holds[i].ID, tr.Holds[i].Until = tidings.NewHoldID(accepted), until
-		tr.Notification.Decisions[i] = tidings.Decision{Channel: tr.Holds[i].Channel, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, At: until}
+	for i, h := range tr.Holds {
+		before, err := json.Marshal(tidings.Decision{Channel: h.Channel, Action: tidings.ActionHold, Reason: tidings.ReasonDigested, Until: until, At: accepted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.Timeline = append(tr.Timeline, store.Moment{At: accepted, Kind: "held", Text: string(before)})
+		tr.Notification.Decisions[i] = tidings.Decision{Channel: h.Channel, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, At: until}
 	}
-	tr.Timeline = []store.Moment{{At: until, Kind: "released", Text: "left out of the digest ntf_1"}}
+	tr.Timeline = append(tr.Timeline, store.Moment{At: until, Kind: "released", Text: "left out of the digest ntf_1"})
 	shown := trail.Present(tr, nil, now())
 	var lines []string
 	for _, m := range shown.Timeline {
 		lines = append(lines, m.Kind+" "+m.Text)
 	}
 	said := strings.Join(lines, "\n")
-	for _, want := range []string{"held Push is held until ", "held E-mail is held until ", "since it goes out together with others", "released Left out of the digest", "decided Push: do not send, since it would have come too late"} {
+	for _, want := range []string{"held Push: hold until ", "held E-mail: hold until ", "since it goes out together with others", "released Left out of the digest", "decided Push: do not send, since it would have come too late"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
