@@ -33,7 +33,8 @@ import (
 // What the user chose stands above where they can be reached, since a new address would
 // change nothing. What is held would be sent by today's facts; what they forbid is suppressed
 // at once, and the held part is decided again when its time comes. Until is the first instant
-// that no rule about time refuses by these facts; when it is too late, the answer is expired.
+// that no rule about time refuses by these facts; when it is too late, the answer is expired, but
+// for a digest's: one that is open may close sooner.
 func Decide(r Request, f Facts, now time.Time) []tidings.Decision {
 	decisions := make([]tidings.Decision, len(r.Event.Channels))
 	for i, channel := range r.Event.Channels {
@@ -73,10 +74,11 @@ func refuse(reason tidings.Reason, cause tidings.Cause) tidings.Decision {
 	return tidings.Decision{Action: tidings.ActionSuppress, Reason: reason, Cause: cause}
 }
 
-// conclude is the decision once no rule has said no.
+// conclude is the decision once no rule has said no. What joins a digest may find one that closes
+// sooner than a new one would, so whether it is late is seen when that closes.
 func (q *question) conclude() tidings.Decision {
 	switch {
-	case expired(q.ExpiresAt, q.at):
+	case expired(q.ExpiresAt, q.at) && q.reason != tidings.ReasonDigested:
 		return refuse(tidings.ReasonExpired, "")
 	case q.at.After(q.now):
 		return tidings.Decision{Action: tidings.ActionHold, Reason: q.reason, Cause: q.cause, Until: q.at, Shifted: q.Shifted && q.SendAt.After(q.now)}

@@ -310,3 +310,19 @@ func TestADigestExpiresWithTheLastOfItsEvents(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEventJoinsADigestThatClosesBeforeItExpires(t *testing.T) {
+	eachGathering(t, func(t *testing.T, r *rig) {
+		first := r.accept(t, comment("u_1", "bread", 0))
+		closes := first.Decisions[1].Until
+		e := comment("u_1", "bread", 1) // of use until a moment after that, though not for a whole window
+		e.ExpiresIn = closes.Sub(r.trail(t, first.ID).Notification.AcceptedAt) - time.Microsecond
+		if d := r.accept(t, hashed(e)).Decisions[1]; d.Action != tidings.ActionHold || !d.Until.Equal(closes) {
+			t.Fatalf("an event that lives until the digest closes: %+v", d)
+		}
+		r.flush(t, closes)
+		if found := r.digests(t); len(found) != 1 || len(found[0].Parts) != 2 || len(found[0].Deliveries) == 0 {
+			t.Errorf("digests %+v", found)
+		}
+	})
+}
