@@ -20,7 +20,7 @@ const brownOutEnv = "TIDINGS_BROWNOUTS"
 // waited goes out as fast as it can afterwards.
 func TestABrownOutOfTenMinutesInABlastIsCaughtUpWith(t *testing.T) {
 	const calls, takes = 4, 100 * time.Millisecond
-	size, on, whole := 1000, onSQLite, os.Getenv(brownOutEnv) != ""
+	size, on, whole := 2000, onSQLite, os.Getenv(brownOutEnv) != ""
 	if whole {
 		size, on = 4000, onEachDatabase
 	}
