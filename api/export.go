@@ -10,7 +10,7 @@ import (
 )
 
 // export is everything held about a person, addresses in the clear.
-func export(e *store.UserExport, now time.Time) wire.Export {
+func export(e *store.UserExport, stand map[tidings.NotificationID]store.Standing, now time.Time) wire.Export {
 	out := wire.Export{
 		User: user(e.User), Preferences: preferencesOf(e.Preferences, e.User),
 		Addresses: []wire.FullAddress{}, Suppressions: []wire.Suppression{}, Consents: []wire.Consent{}, Notifications: []wire.FullNotification{},
@@ -27,7 +27,7 @@ func export(e *store.UserExport, now time.Time) wire.Export {
 	}
 	for i := range e.Notifications {
 		n := &e.Notifications[i]
-		full := wire.FullNotification{Notification: trail.Notification(n, "")}
+		full := wire.FullNotification{Notification: trail.Notification(n, stand[n.ID].Status)}
 		if !n.Sensitive {
 			full.Data = n.Data
 		}

@@ -62,7 +62,15 @@ func (s *service) exportUser(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(export(e, c.now)), nil
+	ids := make([]tidings.NotificationID, len(e.Notifications))
+	for i := range e.Notifications {
+		ids[i] = e.Notifications[i].ID
+	}
+	stand, err := s.Store.Standings(c.Context(), ids, c.now)
+	if err != nil {
+		return nil, err
+	}
+	return ok(export(e, stand, c.now)), nil
 }
 
 // userID is the user in the path of a call that needs one that exists.

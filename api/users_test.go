@@ -211,6 +211,11 @@ func TestAUserCanBeExportedAndErased(t *testing.T) {
 	if len(out.Holds) != 0 || len(out.Digests) != 0 || !strings.Contains(r.Body.String(), `"holds":[],"digests":[],"counters":[]`) {
 		t.Errorf("exported %s", r.Body)
 	}
+	for _, n := range out.Notifications {
+		if n.Status != tidings.NotificationAccepted {
+			t.Errorf("%s stands as %q", n.Type, n.Status)
+		}
+	}
 	if strings.Contains(r.Body.String(), "482913") {
 		t.Errorf("a code is shown: %s", r.Body)
 	}
