@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 
@@ -26,13 +27,15 @@ func beside(t testing.TB, settings store.Settings, texts ...string) {
 	t.Helper()
 	db := open(t, settings)
 	defer func() { _ = db.Close() }()
-	tx, err := db.BeginTx(t.Context(), nil)
+	// One that can end would let virtual time go on in the middle, with the file locked.
+	ctx := context.WithoutCancel(t.Context())
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
 	for _, text := range texts {
-		if _, err := tx.ExecContext(t.Context(), text); err != nil {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
 			t.Fatalf("write beside the log: %v: %s", err, text)
 		}
 	}

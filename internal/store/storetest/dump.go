@@ -37,7 +37,7 @@ func Dump(t testing.TB, settings store.Settings) (cells []Cell) {
 func emptyWAL(t testing.TB, db *sql.DB) {
 	t.Helper()
 	var busy, pages, moved int
-	if err := db.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil || busy != 0 {
+	if err := db.QueryRowContext(context.WithoutCancel(t.Context()), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil || busy != 0 {
 		t.Fatalf("empty the WAL: %v, busy %d", err, busy)
 	}
 }
@@ -54,7 +54,7 @@ func dumpTable(t testing.TB, db *sql.DB, table string) []Cell {
 // column is every value that a statement gives.
 func column(t testing.TB, db *sql.DB, text string) (cells []Cell) {
 	t.Helper()
-	rows, err := db.QueryContext(context.Background(), text)
+	rows, err := db.QueryContext(context.WithoutCancel(t.Context()), text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
