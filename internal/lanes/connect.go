@@ -90,7 +90,7 @@ type inProcess struct {
 
 // InProcessConn is called by the client, also to reconnect.
 func (p inProcess) InProcessConn() (net.Conn, error) {
-	conn, err := p.server.current().InProcessConn()
+	conn, err := p.server.connect()
 	if err != nil || p.wrap == nil {
 		return conn, err
 	}
