@@ -27,19 +27,11 @@ func LastExpiry(items []DigestItem) (last time.Time) {
 	return last
 }
 
-// maxDigestData bounds the data of one digest, in bytes. What is beyond leaves out the oldest items.
-const maxDigestData = 1 << 20
+// MaxDigestData bounds the data of the items of one digest, in bytes. What is beyond goes into the next.
+const MaxDigestData = 1 << 20
 
-// DigestData is the data of a digest of these items, which stand in their order. Where they are too
-// large together, the newest are in it.
+// DigestData is the data of a digest of these items, which stand in their order.
 func DigestData(items []DigestItem) (json.RawMessage, error) {
-	size := 0
-	for first := len(items) - 1; first >= 0; first-- {
-		if size += len(items[first].Data); size > maxDigestData && first < len(items)-1 {
-			items = items[first+1:]
-			break
-		}
-	}
 	data, err := json.Marshal(map[string][]DigestItem{"items": items})
 	if err != nil {
 		return nil, fmt.Errorf("write a digest: %w", err)

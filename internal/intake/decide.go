@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"cmp"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -59,7 +58,7 @@ func (r *round) decideOne(i *item, n int) {
 	// One microsecond apart, so that the ids of a round sort in the order of its events.
 	id := tidings.NewNotificationID(r.now.Add(time.Duration(n) * time.Microsecond))
 	rendered, refusal := r.render(i, templates.Input{
-		Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id, Links: templates.ExampleLinks(cmp.Or(r.in.PublicURL, templates.ExampleURL)),
+		Data: i.Data, User: p.facts.User, Type: i.Type, At: now, Notification: id, Links: r.in.exampleLinks(),
 	}, decisions)
 	if refusal != nil {
 		i.refuse(refusal)
@@ -109,7 +108,7 @@ func (r *round) render(i *item, in templates.Input, decisions []tidings.Decision
 			return nil, refusal
 		}
 		if d.Reason == tidings.ReasonDigested {
-			if refusal := r.renderPair(i, d.Channel, in); refusal != nil {
+			if refusal := r.renderInDigest(i, d.Channel, in); refusal != nil {
 				return nil, refusal
 			}
 		}

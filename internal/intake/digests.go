@@ -73,7 +73,7 @@ func (in *Intake) FlushDigests(ctx context.Context, now time.Time) (more bool, e
 		}
 		f.add(&closed[i], in.factsOf(facts[closed[i].UserID]))
 	}
-	return len(closed) == digestPage, f.write(ctx)
+	return f.split || len(closed) == digestPage, f.write(ctx)
 }
 
 // A flushing is one page of digests on their way to the log.
@@ -82,6 +82,7 @@ type flushing struct {
 	now    time.Time
 	room   rooms
 	made   int
+	split  bool // one was too large, and its rest is due
 	groups map[store.Class][]store.Acceptance
 	empty  []tidings.DigestID
 	failed []error
@@ -93,51 +94,53 @@ func (f *flushing) add(d *store.Digest, facts preferences.Facts) {
 		f.empty = append(f.empty, d.ID)
 		return
 	}
-	kind, version, err := f.kindOf(d)
+	catalogue, version, err := f.catalogueFor(d)
 	if err == nil {
-		err = f.compose(d, kind, version, facts)
+		err = f.compose(d, catalogue, version, facts)
 	}
 	if err != nil {
 		f.failed = append(f.failed, fmt.Errorf("flush digest %s: %w", d.ID, err))
 	}
 }
 
-// kindOf is the event type in the current catalogue, else in that of the newest item.
-func (f *flushing) kindOf(d *store.Digest) (*tidings.EventType, int64, error) {
+// catalogueFor is the current catalogue where that has the event type, else that of the newest item.
+func (f *flushing) catalogueFor(d *store.Digest) (*templates.Catalogue, int64, error) {
 	catalogue, version := f.in.Catalogue()
-	if kind := catalogue.Events[d.Type]; kind != nil {
-		return kind, version, nil
+	if catalogue.Events[d.Type] != nil {
+		return catalogue, version, nil
 	}
 	version = d.Items[len(d.Items)-1].Notification.CatalogVersion
 	catalogue, err := f.in.Version(version)
 	if err != nil {
 		return nil, 0, fmt.Errorf("load catalogue version %d: %w", version, err)
 	}
-	if kind := catalogue.Events[d.Type]; kind != nil {
-		return kind, version, nil
+	if catalogue.Events[d.Type] != nil {
+		return catalogue, version, nil
 	}
 	return nil, 0, fmt.Errorf("catalogue version %d has no event type %q", version, d.Type)
 }
 
-func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, version int64, facts preferences.Facts) error {
+func (f *flushing) compose(d *store.Digest, catalogue *templates.Catalogue, version int64, facts preferences.Facts) error {
+	kind := catalogue.Events[d.Type]
 	flush, told := f.sort(d, kind, facts)
-	items := make([]tidings.DigestItem, len(told))
-	for i, item := range told {
-		n := &item.Notification
-		items[i] = tidings.DigestItem{ID: n.ID, At: n.AcceptedAt, ExpiresAt: n.ExpiresAt, Data: dataOf(n)}
+	items := itemsOf(told)
+	id := tidings.NewNotificationID(f.now.Add(time.Duration(f.made) * time.Microsecond))
+	request := requestFor(kind, told, items)
+	decisions := preferences.Decide(request, facts, f.now)
+	fits := fitting(catalogue, decisions, items, templates.Input{User: facts.User, Type: d.Type, At: f.now, Notification: id, Links: f.in.exampleLinks()})
+	if fits < len(told) {
+		f.split = true
+		put(flush, told[fits:], f.now)
+		told, items = told[:fits], items[:fits]
+		request = requestFor(kind, told, items)
+		decisions = preferences.Decide(request, facts, f.now)
 	}
 	data, err := tidings.DigestData(items)
 	if err != nil {
 		return err
 	}
-	request := preferences.Request{
-		Event: kind, ExpiresAt: tidings.LastExpiry(items), Digest: true,
-		Thread: kind.ThreadOf(items[len(items)-1].Data), Channels: channelsOf(told),
-	}
-	decisions := preferences.Decide(request, facts, f.now)
 	a := store.Acceptance{Flush: flush, Notification: tidings.Notification{
-		ID:  tidings.NewNotificationID(f.now.Add(time.Duration(f.made) * time.Microsecond)),
-		App: d.App, Test: d.Test, Type: d.Type, UserID: d.UserID, Category: kind.Category.Name, CatalogVersion: version,
+		ID: id, App: d.App, Test: d.Test, Type: d.Type, UserID: d.UserID, Category: kind.Category.Name, CatalogVersion: version,
 		Data: data, Decisions: decisions, AcceptedAt: f.now, ExpiresAt: request.ExpiresAt, Parts: len(told),
 	}}
 	f.made++
@@ -211,18 +214,11 @@ func channelsOf(items []store.DigestItem) (channels []tidings.Channel) {
 	return slices.Compact(channels)
 }
 
-func dataOf(n *tidings.Notification) json.RawMessage {
-	return json.RawMessage(cmp.Or(string(n.Data), "{}"))
+// exampleLinks are as long as those that a message will have.
+func (in *Intake) exampleLinks() templates.Links {
+	return templates.ExampleLinks(cmp.Or(in.PublicURL, templates.ExampleURL))
 }
 
-// renderPair proves that an event which waits for a digest will also render beside others.
-func (r *round) renderPair(i *item, channel tidings.Channel, in templates.Input) *Refusal {
-	one := tidings.DigestItem{ID: in.Notification, At: in.At, Data: json.RawMessage(cmp.Or(string(i.Data), "{}"))}
-	data, err := tidings.DigestData([]tidings.DigestItem{one, one})
-	if err != nil {
-		return unrenderable(err)
-	}
-	in.Data, in.Parts = data, 2
-	_, err = r.catalogue.Render(i.Type, channel, in)
-	return unrenderable(err)
+func dataOf(n *tidings.Notification) json.RawMessage {
+	return json.RawMessage(cmp.Or(string(n.Data), "{}"))
 }

@@ -15,6 +15,10 @@ import (
 type Flush struct {
 	Digest tidings.DigestID
 	Items  []FlushItem
+
+	// Rest did not fit. It goes on waiting for another digest, Next, which is closed and due.
+	Rest []tidings.NotificationID
+	Next tidings.DigestID
 }
 
 // A FlushItem is a notification whose holds end with a digest.
@@ -49,8 +53,12 @@ func (a *accepting) flush() error {
 
 func (a *accepting) flushOne(i int) (stands bool, err error) {
 	f := a.chunk[i].Flush
-	items := slices.SortedFunc(slices.Values(f.Items), func(x, y FlushItem) int { return bytes.Compare(x.ID[:], y.ID[:]) })
-	if err := a.lock("notification_lock", len(items), func(k int) []any { return []any{items[k].ID[:]} }); err != nil {
+	ids := slices.Clone(f.Rest)
+	for _, item := range f.Items {
+		ids = append(ids, item.ID)
+	}
+	slices.SortFunc(ids, func(x, y tidings.NotificationID) int { return bytes.Compare(x[:], y[:]) })
+	if err := a.lock("notification_lock", len(ids), func(k int) []any { return []any{ids[k][:]} }); err != nil {
 		return false, err
 	}
 	var state string
@@ -63,7 +71,7 @@ func (a *accepting) flushOne(i int) (stands bool, err error) {
 		channel tidings.Channel
 	}
 	var holds []hold
-	for _, item := range items {
+	for _, item := range f.Items {
 		for _, c := range item.Channels {
 			holds = append(holds, hold{item.ID, c})
 		}
@@ -79,6 +87,9 @@ func (a *accepting) flushOne(i int) (stands bool, err error) {
 	if taken < len(holds) {
 		return false, ErrChanged
 	}
+	if err := a.split(f); err != nil {
+		return false, err
+	}
 	var one int
 	ntf := a.chunk[i].Notification.ID
 	found, err = a.one("digest_flushed", []any{f.Digest[:], ntf[:]}, &one)
@@ -86,6 +97,17 @@ func (a *accepting) flushOne(i int) (stands bool, err error) {
 		err = errDigestGone
 	}
 	return true, err
+}
+
+// split moves what did not fit into a digest to the next.
+func (a *accepting) split(f *Flush) error {
+	if len(f.Rest) == 0 {
+		return nil
+	}
+	if _, err := a.exec("digest_split", f.Digest[:], f.Next[:], int64(len(f.Rest))); err != nil {
+		return err
+	}
+	return a.each("digest_item_move", len(f.Rest), func(k int) []any { return []any{f.Digest[:], f.Rest[k][:], f.Next[:]} }, nil)
 }
 
 // told writes into the trails of items what became of their digest.
@@ -114,9 +136,11 @@ func (a *accepting) tell(c *Acceptance) error {
 			left = append(left, item)
 		}
 	}
-	err := a.each("timeline_add", len(told), func(k int) []any {
-		return []any{told[k].ID[:], at, "released", wholeNotification, fmt.Sprintf("part of the digest %s, which has %d", digest, len(told))}
-	}, nil)
+	of := fmt.Sprintf("part of the digest %s, which has %d", digest, len(told))
+	if n := len(c.Flush.Rest); n > 0 {
+		of += fmt.Sprintf("; %d more did not fit and follow in the next", n)
+	}
+	err := a.each("timeline_add", len(told), func(k int) []any { return []any{told[k].ID[:], at, "released", wholeNotification, of} }, nil)
 	if err != nil {
 		return err
 	}
@@ -126,7 +150,7 @@ func (a *accepting) tell(c *Acceptance) error {
 	if err != nil {
 		return err
 	}
-	var of []tidings.NotificationID
+	var whose []tidings.NotificationID
 	var held []tidings.Decision // that others take the place of
 	for k, item := range left {
 		var before []tidings.Decision
@@ -134,10 +158,10 @@ func (a *accepting) tell(c *Acceptance) error {
 			return err
 		}
 		for _, d := range before {
-			of, held = append(of, item.ID), append(held, d)
+			whose, held = append(whose, item.ID), append(held, d)
 		}
 	}
-	if err := a.superseded(of, held); err != nil {
+	if err := a.superseded(whose, held); err != nil {
 		return err
 	}
 	if err := a.each("decisions_set", len(left), func(k int) []any { return []any{left[k].ID[:], stored[k]} }, nil); err != nil {

@@ -40,6 +40,14 @@ UPDATE holds SET state = 'released' WHERE ntf = $1 AND channel = $2 AND reason =
 -- name: digest_flushed
 UPDATE digests SET state = 'flushed', ntf = $2 WHERE id = $1 AND state = 'closed' RETURNING 1;
 
+-- What did not fit into a digest is one of its own, which is closed, and due when the first was.
+-- name: digest_split
+INSERT INTO digests (id, app, test, user_id, type, key, state, size, opened_at, closes_at)
+SELECT $2, app, test, user_id, type, key, 'closed', CAST($3 AS BIGINT), opened_at, closes_at FROM digests WHERE id = $1;
+
+-- name: digest_item_move
+UPDATE digest_items SET digest = $3 WHERE digest = $1 AND ntf = $2;
+
 -- What is not told of is no item of it: its hold was called off before.
 -- name: digest_clean
 DELETE FROM digest_items WHERE digest = $1
