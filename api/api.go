@@ -70,7 +70,7 @@ func New(s Settings) http.Handler {
 		s.Now = time.Now
 	}
 	v := &service{Settings: s, keys: newKeyring(s.Store.Keys), mux: http.NewServeMux()}
-	v.pages = pages.New(pages.Settings{Store: s.Store, Links: s.Links, Catalogue: s.Catalogue})
+	v.pages = pages.New(pages.Settings{Store: s.Store, Links: s.Links, Catalogue: s.Catalogue, Metrics: s.Metrics})
 	v.hooks = &hooks.Receiver{Apply: s.Store.ApplyReceipts, Stop: s.Store.Stop, Restart: s.Store.Restart, PublicURL: s.PublicURL, Metrics: s.Metrics, Now: s.Now}
 	routes := v.routes()
 	v.document = document(routes, s.Version)

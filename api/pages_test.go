@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tidings"
 	"tidings/internal/links"
 	"tidings/preferences"
 )
@@ -34,7 +36,7 @@ func reader(t testing.TB, b *bench, purpose links.Purpose, patch string) *visit 
 	v := &visit{b: b, t: t}
 	switch purpose {
 	case links.Unsubscribe:
-		v.path = strings.TrimPrefix(s.Unsubscribe("u_1", "offers"), publicURL)
+		v.path = strings.TrimPrefix(s.Unsubscribe("u_1", "offers", tidings.DeliveryID{}), publicURL)
 	default:
 		link, _ := s.Preferences("u_1", time.Now())
 		v.path = strings.TrimPrefix(link, publicURL)
@@ -158,6 +160,54 @@ func TestUnsubscribingAtOneClickStopsOneCategory(t *testing.T) {
 	list, err := b.store.Consents(t.Context(), "u_1", [16]byte{}, 50)
 	if err != nil || len(list) < 2 || list[0].Source != preferences.SourceUnsubscribe {
 		t.Errorf("the ledger says %+v, %v", list, err)
+	}
+}
+
+func TestADeliveryKnowsThatItsReaderUnsubscribed(t *testing.T) {
+	b := newBench(t)
+	b.call("PUT", "/v1/users/u_1", `{"email":"ann@example.test"}`).want(200, "")
+	var posted struct{ ID tidings.NotificationID }
+	b.call("POST", "/v1/events", shipped("u_1")).want(202, "").into(&posted)
+	at := func() (times []string) {
+		var trail struct {
+			Deliveries []struct {
+				Channel        string
+				ID             tidings.DeliveryID
+				UnsubscribedAt *time.Time `json:"unsubscribed_at"`
+			}
+		}
+		b.call("GET", "/v1/notifications/"+posted.ID.String(), "").want(200, "").into(&trail)
+		for _, d := range trail.Deliveries {
+			if d.UnsubscribedAt != nil {
+				times = append(times, d.Channel+" "+d.UnsubscribedAt.String())
+			}
+		}
+		return times
+	}
+	v := reader(t, b, links.Unsubscribe, `{}`)
+	s, err := links.New([32]byte{1}, publicURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.path = strings.TrimPrefix(s.Unsubscribe("u_1", "orders", tidings.DeliveryOf(posted.ID, 0)), publicURL)
+	v.open("")
+	v.says(200, "Stop")
+	if got := at(); got != nil {
+		t.Errorf("to look is to unsubscribe: %v", got)
+	}
+	v.send(oneClick)
+	v.says(200, "You will get no more")
+	first := at()
+	if len(first) != 1 || !strings.HasPrefix(first[0], "email ") {
+		t.Fatalf("unsubscribed: %v", first)
+	}
+	v.send(oneClick)
+	v.says(200, "unsubscribed already")
+	if got := at(); !slices.Equal(got, first) {
+		t.Errorf("unsubscribed again: %v, then %v", first, got)
+	}
+	if got := b.call("GET", "/metrics", "").want(200, "").Body.String(); !strings.Contains(got, `tidings_engagement_total{channel="email",kind="unsubscribed",provider=""} 1`) {
+		t.Error("the metrics do not count it")
 	}
 }
 

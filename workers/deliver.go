@@ -254,7 +254,7 @@ func (s *sender) links(c *call) templates.Links {
 		return templates.Links{}
 	}
 	preferences, _ := s.w.Links.Preferences(c.Notification.UserID, time.Now())
-	return templates.Links{Unsubscribe: s.w.Links.Unsubscribe(c.Notification.UserID, category.Name), Preferences: preferences}
+	return templates.Links{Unsubscribe: s.w.Links.Unsubscribe(c.Notification.UserID, category.Name, c.Delivery.ID), Preferences: preferences}
 }
 
 // collapseID is what a later message must share to replace this one: a hash of the collapse key

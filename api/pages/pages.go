@@ -20,6 +20,7 @@ import (
 
 	"tidings"
 	"tidings/internal/links"
+	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/preferences"
 	"tidings/templates"
@@ -33,6 +34,7 @@ type Settings struct {
 	Store     *store.Store
 	Links     *links.Signer
 	Catalogue func() (*templates.Catalogue, int64)
+	Metrics   *observe.Metrics
 }
 
 // A Site serves the pages. It is safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"tidings"
 	"tidings/internal/links"
@@ -83,7 +84,11 @@ func (s *Site) unsubscribe(ctx context.Context, r Request) (Page, error) {
 		return s.resubscribe(ctx, v, r)
 	case r.Form.Get(oneClickField) != oneClickValue:
 		return Page{}, unclear()
-	case off(&v.wants, &category):
+	}
+	if err := s.note(ctx, v, r.Now); err != nil {
+		return Page{}, err
+	}
+	if off(&v.wants, &category) {
 		return s.stopped(v, &category, r, "already", "")
 	}
 	done, err := s.save(ctx, v, anyVersion, preferences.SourceUnsubscribe, r.Now, func(p *preferences.Preferences, _ *tidings.User) error {
@@ -94,6 +99,20 @@ func (s *Site) unsubscribe(ctx context.Context, r Request) (Page, error) {
 		return Page{}, err
 	}
 	return s.stopped(v, &category, r, "stopped", s.undo(v, done, r.Now))
+}
+
+// note tells the delivery whose link it was that its reader unsubscribed. It comes before the wish is
+// stored: should one of the two fail, the page says that nothing was changed, and asks to try again.
+func (s *Site) note(ctx context.Context, v *visitor, now time.Time) error {
+	id := v.link.Delivery()
+	if id.IsZero() {
+		return nil
+	}
+	provider, first, err := s.Store.Unsubscribed(ctx, id, now)
+	if err == nil && first {
+		s.Metrics.Engagement.WithLabelValues(string(tidings.Email), provider, "unsubscribed").Inc()
+	}
+	return err
 }
 
 // resubscribe takes an opt-out back, as long as nothing was changed since.

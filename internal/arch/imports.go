@@ -44,7 +44,7 @@ var layers = []layer{
 		"what an operator sees must not change what the service does"},
 	{[]string{"internal/setting"}, nil, true,
 		"to say which setting is wrong takes no knowledge of any"},
-	{[]string{"internal/links"}, nil, true,
+	{[]string{"internal/links"}, []string{""}, true,
 		"a link is signed bytes; what it may do is known to who opens it, and who mails it must not lean on who serves it"},
 	{[]string{"internal/group"}, nil, true,
 		"many callers sharing one commit need no words of ours"},

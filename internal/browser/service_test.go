@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tidings"
 	"tidings/api/client"
 	"tidings/channels/all"
 	"tidings/internal/app"
@@ -102,5 +103,5 @@ func (s *service) reader(id, locale string) (unsubscribe, preferences, confirm s
 		URL string `json:"confirm_url"`
 	}
 	s.do(http.MethodPost, "/v1/users/"+id+"/consents", map[string]any{"category": "news", "action": "give", "wording": "Send me the newsletter", "version": "1"}, &asked)
-	return s.links.Unsubscribe(id, "offers"), link.URL, asked.URL
+	return s.links.Unsubscribe(id, "offers", tidings.DeliveryID{}), link.URL, asked.URL
 }

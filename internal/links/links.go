@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"tidings"
 )
 
 // A Purpose is what a link is for. It is also the name of the key that signs it.
@@ -51,7 +53,7 @@ func (p Purpose) path() string {
 type Link struct {
 	User      string
 	Category  string    // empty for preferences
-	Ref       string    // what exactly is confirmed or taken back, such as the consent that was asked for; mostly empty
+	Ref       string    // what exactly is confirmed or taken back, or in which message it was; mostly empty
 	ExpiresAt time.Time // whole seconds; zero: never
 }
 
@@ -87,9 +89,17 @@ func New(secret [32]byte, publicURL string) (*Signer, error) {
 	return s, nil
 }
 
-// Unsubscribe is the URL under which a user opts out of a category, at any time.
-func (s *Signer) Unsubscribe(user, category string) string {
-	return s.url(Unsubscribe, Link{User: user, Category: category})
+// Unsubscribe is the URL in a delivery under which a user opts out of a category, at any time.
+func (s *Signer) Unsubscribe(user, category string, in tidings.DeliveryID) string {
+	return s.url(Unsubscribe, Link{User: user, Category: category, Ref: string(in[:])})
+}
+
+// Delivery is the one in which a link to unsubscribe was; zero: none, or the link does not say.
+func (l Link) Delivery() (id tidings.DeliveryID) {
+	if len(l.Ref) == len(id) {
+		copy(id[:], l.Ref)
+	}
+	return id
 }
 
 // Preferences is the URL of a user's preferences, and when it ends to be good.

@@ -7,10 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"tidings"
 	"tidings/internal/links"
 )
 
-var now = time.Date(2026, 11, 29, 21, 0, 0, 500, time.UTC)
+var (
+	now      = time.Date(2026, 11, 29, 21, 0, 0, 500, time.UTC)
+	delivery = tidings.DeliveryOf(tidings.NewNotificationID(now), 3)
+)
 
 func signer(t *testing.T, secret byte) *links.Signer {
 	t.Helper()
@@ -32,9 +36,12 @@ func token(t *testing.T, url, path string) string {
 
 func TestALinkSaysWhatItWasMadeOf(t *testing.T) {
 	s := signer(t, 1)
-	got, err := s.Open(links.Unsubscribe, token(t, s.Unsubscribe("u_4711", "offers"), "/u/"), now.AddDate(90, 0, 0))
-	if want := (links.Link{User: "u_4711", Category: "offers"}); err != nil || got != want {
+	got, err := s.Open(links.Unsubscribe, token(t, s.Unsubscribe("u_4711", "offers", delivery), "/u/"), now.AddDate(90, 0, 0))
+	if want := (links.Link{User: "u_4711", Category: "offers", Ref: string(delivery[:])}); err != nil || got != want || got.Delivery() != delivery {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if old := (links.Link{User: "u_4711", Category: "offers"}); !old.Delivery().IsZero() {
+		t.Errorf("a link that names no delivery is of %s", old.Delivery())
 	}
 	url, expires := s.Preferences("u_4711", now)
 	got, err = s.Open(links.Preferences, token(t, url, "/preferences/"), now)
@@ -65,7 +72,7 @@ func TestALinkEndsWhenItSays(t *testing.T) {
 
 func TestALinkOpensNothingElse(t *testing.T) {
 	s := signer(t, 1)
-	unsubscribe := token(t, s.Unsubscribe("u_4711", "offers"), "/u/")
+	unsubscribe := token(t, s.Unsubscribe("u_4711", "offers", delivery), "/u/")
 	for _, p := range []links.Purpose{links.Preferences, links.Confirm, "", "other"} {
 		if _, err := s.Open(p, unsubscribe, now); !errors.Is(err, links.ErrForged) {
 			t.Errorf("for %q: %v", p, err)
@@ -79,7 +86,7 @@ func TestALinkOpensNothingElse(t *testing.T) {
 // Every byte that is changed, left out or added spoils a token, also those that base64 would overlook.
 func TestNoTokenCanBeChanged(t *testing.T) {
 	s := signer(t, 1)
-	good := token(t, s.Unsubscribe("u_47112", "offers"), "/u/")
+	good := token(t, s.Unsubscribe("u_47112", "offers", delivery), "/u/")
 	forged := []string{"", "A", good + "A", good + "=", good[1:], good[:len(good)-1], strings.Repeat("A", 5000), good + "\n", " " + good}
 	for i := range good {
 		for _, c := range base64Letters {

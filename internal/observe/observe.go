@@ -110,7 +110,7 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 		for _, s := range []string{"sent", "delivered", "bounced", "failed", "expired", "cancelled", "suppressed", "dead", "unknown"} {
 			m.Deliveries.WithLabelValues(p.Channel, p.Name, s)
 		}
-		for _, k := range []string{"opened", "clicked", "complained"} {
+		for _, k := range []string{"opened", "clicked", "complained", "unsubscribed"} {
 			m.Engagement.WithLabelValues(p.Channel, p.Name, k)
 		}
 		for _, r := range []string{"retries_spent", "provider_broken", "no_provider", "poison"} {

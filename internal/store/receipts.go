@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"tidings"
 )
@@ -21,6 +22,21 @@ func (s *Store) ApplyReceipts(ctx context.Context, receipts []tidings.Receipt) (
 		return Applied{}, fmt.Errorf("apply receipts: %w", err)
 	}
 	return applied, nil
+}
+
+// Unsubscribed notes that somebody unsubscribed by a link in a delivery, and which provider had carried
+// it; first is false where that was known, or the delivery is not.
+func (s *Store) Unsubscribed(ctx context.Context, id tidings.DeliveryID, at time.Time) (provider string, first bool, err error) {
+	err = s.write(ctx, Normal, func(t *tx) error {
+		provider, first = "", false
+		var err error
+		first, err = t.one("engaged_unsubscribed", keyArgs(id, at.UnixMicro()), &provider)
+		return err
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("note an unsubscribe: %w", err)
+	}
+	return provider, first, nil
 }
 
 // Applied is what receipts came to.

@@ -19,6 +19,10 @@ UPDATE deliveries SET
   complained_at = CASE WHEN complained_at IS NULL OR $5 < complained_at THEN $5 ELSE complained_at END
 WHERE ntf = $1 AND n = $2;
 
+-- name: engaged_unsubscribed
+UPDATE deliveries SET unsubscribed_at = $3 WHERE ntf = $1 AND n = $2 AND unsubscribed_at IS NULL
+RETURNING COALESCE((SELECT a.provider FROM attempts a WHERE a.ntf = $1 AND a.n = $2 ORDER BY a.claim_no DESC LIMIT 1), '');
+
 -- name: stray_add
 INSERT INTO stray_receipts (provider, ref, status, at, delivery, claim_no, outcome, code, received_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (provider, ref, status, at, delivery) DO NOTHING;
