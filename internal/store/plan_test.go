@@ -25,7 +25,9 @@ func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 		"outlived", "forget_lock", "forget_lock_deliveries", "forget_facts", "forget_sums", "daily_add", "forget_attempts", "forget_receipts", "forget_timeline",
 		"forget_deliveries", "forget_holds", "forget_digest_items", "forget_notification", "digests_forget", "forget_items_of_digest", "detail_end", "detail_sums", "daily_read",
 		"contact_holders", "user_there", "consents_of_user", "consent_asked", "opt_outs_of_user", "notification_person", "dead_list", "dead_oldest", "dead_one", "claim_seize", "claim_unseize", "counter_take", "counter_lock", "counter_put", "counter_purge", "refund_find", "refund_whose", "counters_of", "digest_join", "digest_next", "digests_close", "digest_waiting",
-		"digest_hold", "digest_flushed", "digest_of", "digests_of", "digest_content", "digest_stands", "digest_holds", "digest_part_off", "digest_part_on", "digest_shrink", "digest_shrink_deliveries", "digest_deliveries", "digest_waits", "standing_notification", "digest_parts", "digest_clean", "standing_deliveries", "standing_holds"}
+		"digest_hold", "digest_flushed", "digest_of", "digests_of", "digest_content", "digest_stands", "digest_holds", "digest_part_off", "digest_part_on", "digest_shrink", "digest_shrink_deliveries", "digest_deliveries", "digest_waits", "standing_notification", "digest_parts", "digest_clean", "standing_deliveries", "standing_holds",
+		"digest_split", "digest_item_move", "engaged_unsubscribed",
+		"erase_mark", "erase_told", "erase_words", "erase_user_data", "erase_deliveries", "erase_under_way", "erase_holds", "erase_counters", "erase_preferences", "erase_dedupe", "erase_digest_items", "erase_digests", "erase_consents", "erase_addresses", "erase_user", "notifications_of_user", "holds_of_user", "digests_of_user", "digest_items_of_user", "counters_of_user"}
 	err := s.read(t.Context(), func(tx *tx) error {
 		for _, name := range hot {
 			for _, step := range plan(t, tx, name) {

@@ -58,6 +58,10 @@ FROM (
     AND (($8 = '' AND $9 = '')
       OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))
       OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))
+      OR $9 IN ('cancelled', 'superseded', 'erased') AND EXISTS (
+        SELECT 1 FROM holds h JOIN timeline t ON t.ntf = h.ntf AND t.kind = 'cancelled' AND t.n = -1
+        WHERE h.ntf = n.id AND h.state = 'cancelled' AND ($8 = '' OR h.channel = $8)
+          AND $9 = CASE t.text WHEN '' THEN 'cancelled' WHEN 'the user was erased' THEN 'erased' ELSE 'superseded' END)
       OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
   ORDER BY n.id DESC LIMIT $12
 ) c
@@ -80,6 +84,10 @@ FROM (
     AND (($8 = '' AND $9 = '')
       OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))
       OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))
+      OR $9 IN ('cancelled', 'superseded', 'erased') AND EXISTS (
+        SELECT 1 FROM holds h JOIN timeline t ON t.ntf = h.ntf AND t.kind = 'cancelled' AND t.n = -1
+        WHERE h.ntf = n.id AND h.state = 'cancelled' AND ($8 = '' OR h.channel = $8)
+          AND $9 = CASE t.text WHEN '' THEN 'cancelled' WHEN 'the user was erased' THEN 'erased' ELSE 'superseded' END)
       OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
   ORDER BY n.id DESC LIMIT $12
 ) c
