@@ -23,7 +23,7 @@ const (
 	readerPages = 4 << 10
 	// busyTimeout is how long SQLite waits for another process's write, such as the keys command's.
 	busyTimeout = 5 * time.Second
-	// busyPause is between two attempts to connect while somebody else opens or closes the file.
+	// busyPause is between two attempts to connect or to write while somebody else has the file.
 	busyPause = 20 * time.Millisecond
 )
 

@@ -220,7 +220,7 @@ func (j *job) run(t *tx) error { return unharmed(t, j.fn) }
 
 // begin opens a write transaction, waiting for other processes as long as maxBusy.
 func begin(ctx context.Context, s *session) error {
-	for start := time.Now(); ; {
+	for start := time.Now(); ; time.Sleep(busyPause) { // it may be refused at once, and again
 		err := s.control(ctx, "BEGIN IMMEDIATE")
 		if err == nil || s.dialect.class(err) != retryError || time.Since(start) > maxBusy {
 			return err
