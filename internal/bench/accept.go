@@ -10,14 +10,17 @@ import (
 	"time"
 )
 
-// The connections of a load.
+// The connections of a load. Single events share their commits: with few callers they wait for those,
+// with many it shows what they cost.
 const (
-	singleConns = 64
-	batchConns  = 8
+	fewConns   = 64
+	manyConns  = 512
+	batchConns = 8
 )
 
 // accept measures how many events a second are durable, posted alone and in batches, beside a
-// handler that does nothing: all over HTTP, the load in the same process. No worker runs.
+// handler that does nothing for as many callers: all over HTTP, the load in the same process. No
+// worker runs.
 func accept(ctx context.Context, r *run) ([]Result, error) {
 	s, err := r.startService(ctx, "accept", []string{"api"}, noopProvider(), newNoop().vendor())
 	if err != nil {
@@ -31,8 +34,10 @@ func accept(ctx context.Context, r *run) ([]Result, error) {
 	if err = errors.Join(err, s.stop(ctx), stop()); err != nil {
 		return nil, err
 	}
-	for n := range results[1:] {
-		results[n+1].Bytes = s.grown(accepted)
+	for n := range results {
+		if results[n].PeakRSS > 0 { // it was the service
+			results[n].Bytes = s.grown(accepted)
+		}
 	}
 	return results, nil
 }
@@ -41,15 +46,24 @@ func accept(ctx context.Context, r *run) ([]Result, error) {
 type contest struct {
 	series
 	load
+	beside int // the place of the contest that its rate is compared with
 }
 
 func (r *run) accept(ctx context.Context, s *service, baseline string) (results []Result, accepted int, err error) {
 	keys := &counter{}
+	singles := func(address string, conns int) load {
+		return load{address: address, conns: conns, requests: s.singles(), expect: http.StatusAccepted, next: keys}
+	}
+	batches := func(keyed bool) load {
+		return load{address: s.address(), conns: batchConns, requests: s.batches(batchSize, keyed), expect: http.StatusOK, next: keys}
+	}
 	contests := []*contest{
-		{series{Result: Result{Name: "accept.nothing", Item: "requests"}}, load{address: baseline, conns: singleConns, requests: s.singles(), expect: http.StatusAccepted, next: keys}},
-		{series{Result: Result{Name: "accept.single", Item: "events"}}, load{address: s.address(), conns: singleConns, requests: s.singles(), expect: http.StatusAccepted, next: keys}},
-		{series{Result: Result{Name: "accept.batch", Item: "events"}}, load{address: s.address(), conns: batchConns, requests: s.batches(batchSize, false), expect: http.StatusOK, next: keys}},
-		{series{Result: Result{Name: "accept.batch.keyed", Item: "events"}}, load{address: s.address(), conns: batchConns, requests: s.batches(batchSize, true), expect: http.StatusOK, next: keys}},
+		{series{Result: Result{Name: "accept.nothing", Item: "requests"}}, singles(baseline, fewConns), 0},
+		{series{Result: Result{Name: "accept.single", Item: "events"}}, singles(s.address(), fewConns), 0},
+		{series{Result: Result{Name: "accept.nothing.many", Item: "requests"}}, singles(baseline, manyConns), 2},
+		{series{Result: Result{Name: "accept.single.many", Item: "events"}}, singles(s.address(), manyConns), 2},
+		{series{Result: Result{Name: "accept.batch", Item: "events"}}, batches(false), 0},
+		{series{Result: Result{Name: "accept.batch.keyed", Item: "events"}}, batches(true), 0},
 	}
 	forgetPeak()
 	for range r.Rounds {
@@ -63,11 +77,16 @@ func (r *run) accept(ctx context.Context, s *service, baseline string) (results 
 			}
 		}
 	}
-	nothing := contests[0].result(nil)
-	results = []Result{nothing}
-	for _, c := range contests[1:] {
-		res := c.result(&nothing)
-		res.IdleRSS, res.PeakRSS = s.idle, memory("VmHWM")
+	for n, c := range contests {
+		var res Result
+		if c.beside == n {
+			res = c.result(nil)
+		} else {
+			res = c.result(&results[c.beside])
+		}
+		if c.address == s.address() {
+			res.IdleRSS, res.PeakRSS = s.idle, memory("VmHWM")
+		}
 		results = append(results, res)
 	}
 	return results, accepted, nil

@@ -41,7 +41,7 @@ func TestEveryMeasurementEndsWithFigures(t *testing.T) {
 			t.Errorf("%s = %+v, want figures", r.Name, r)
 		}
 	}
-	if got, want := strings.Join(names, " "), "accept.nothing accept.single accept.batch accept.batch.keyed drain blast.raw blast"; got != want {
+	if got, want := strings.Join(names, " "), "accept.nothing accept.single accept.nothing.many accept.single.many accept.batch accept.batch.keyed drain blast.raw blast"; got != want {
 		t.Errorf("measured %s, want %s", got, want)
 	}
 	if last := report.Results[len(report.Results)-1]; last.Against != "blast.raw" || last.Ratio <= 0 || last.Bytes <= 0 {
