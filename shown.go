@@ -11,10 +11,16 @@ func (d *Delivery) Shown(expiresAt, now time.Time) (status Status, final bool) {
 		return d.Status, d.DueAt.IsZero()
 	case !expiresAt.IsZero() && !expiresAt.After(now):
 		return Expired, true
-	case d.Tries > 0:
+	case d.HasTried():
 		return Retrying, false
 	}
 	return Queued, false
+}
+
+// HasTried reports whether something was tried since it was accepted, or redriven, be it a try that does
+// not count.
+func (d *Delivery) HasTried() bool {
+	return d.Tries > 0 || d.ClaimNo > 0 && d.Reason != ReasonRedriven
 }
 
 // Summarise is the status of a notification at now: held if no delivery is unfinished and

@@ -21,6 +21,8 @@ func TestADeliveryShowsWhatAPersonCanUse(t *testing.T) {
 		{"in its lane for the first time", tidings.Delivery{Status: tidings.Queued, DueAt: now}, later, tidings.Queued, false},
 		{"parked for a second try", tidings.Delivery{Status: tidings.Parked, DueAt: now, Tries: 1}, later, tidings.Retrying, false},
 		{"in its lane for a second try", tidings.Delivery{Status: tidings.Queued, DueAt: now, Tries: 1}, later, tidings.Retrying, false},
+		{"parked after a try that does not count", tidings.Delivery{Status: tidings.Parked, DueAt: now, ClaimNo: 1}, later, tidings.Retrying, false},
+		{"redriven, and not tried since", tidings.Delivery{Status: tidings.Queued, DueAt: now, ClaimNo: 5, Reason: tidings.ReasonRedriven}, later, tidings.Queued, false},
 		{"waits, but of no more use", tidings.Delivery{Status: tidings.Parked, DueAt: later}, earlier, tidings.Expired, true},
 		{"expiry is the first useless instant", tidings.Delivery{Status: tidings.Queued, DueAt: now}, now, tidings.Expired, true},
 		{"a call under way outlives the expiry", tidings.Delivery{Status: tidings.Sending, DueAt: later}, earlier, tidings.Sending, false},

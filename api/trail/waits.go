@@ -58,7 +58,7 @@ func (t *telling) waitsUntil(d *store.TrailDelivery) string {
 	switch {
 	case why != "" && !redriven(d):
 		return "has not got through yet: " + why + next
-	case d.Tries > 0:
+	case d.HasTried():
 		return "has not got through yet" + next
 	case lives(d.Reason):
 		return "is waiting for its turn at " + at(d.DueAt, t.now) + ": " + because(d.Reason, "", d.Channel, t.trail.Notification.Category)
@@ -71,7 +71,7 @@ func redriven(d *store.TrailDelivery) bool { return d.Reason == tidings.ReasonRe
 
 // tried is said before a wait where a try came before it.
 func (t *telling) tried(d *store.TrailDelivery) string {
-	if d.Tries > 0 {
+	if d.HasTried() {
 		return "has not got through yet and "
 	}
 	return ""

@@ -61,7 +61,7 @@ func (l *Trail) partOf(r row) (p PartOf, err error) {
 func (p *PartOf) read(t *tx) error {
 	err := t.query("digest_deliveries", []any{p.Digest.ID[:]}, func(r row) error {
 		var d tidings.Delivery
-		err := r.Scan(&d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.Tries, instant{&d.FinishedAt})
+		err := r.Scan(&d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries, instant{&d.FinishedAt})
 		if d.Channel = d.Lane.Channel(); slices.Contains(p.Channels, d.Channel) {
 			p.Deliveries = append(p.Deliveries, d)
 		}
