@@ -65,11 +65,7 @@ func Start(s Settings) (*Simulator, error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	ca, err := openAuthority(s.Dir)
-	if err != nil {
-		return nil, err
-	}
-	sim := &Simulator{settings: s, ca: ca, ledger: ledger{to: s.Ledger}, client: hooksClient(s)}
+	sim := &Simulator{settings: s, ledger: ledger{to: s.Ledger}, client: hooksClient(s)}
 	sim.receipts.start()
 	if err := sim.open(); err != nil {
 		return nil, errors.Join(err, sim.Close())
@@ -80,36 +76,38 @@ func Start(s Settings) (*Simulator, error) {
 	return sim, nil
 }
 
-// open makes every service and its listener, then the control port.
-func (s *Simulator) open() error {
-	for _, p := range protocols() {
-		err := s.listen(p.typ, func(address string) (server, error) {
-			d := &desk{typ: p.typ, sim: s, address: address}
-			srv, err := p.open(d)
-			if err == nil {
-				d.service = srv
-				s.desks = append(s.desks, d)
-			}
-			return srv, err
-		})
-		if err != nil {
+// open listens everywhere before the credentials are touched, which may be those of a simulator that
+// has the ports already; then it makes every service, and the control port.
+func (s *Simulator) open() (err error) {
+	all := protocols()
+	for _, p := range all {
+		if err := s.listen(p.typ); err != nil {
 			return err
 		}
 	}
-	return s.listen(Control, func(string) (server, error) { return &http.Server{Handler: s.control()}, nil })
+	if err := s.listen(Control); err != nil {
+		return err
+	}
+	if s.ca, err = openAuthority(s.settings.Dir); err != nil {
+		return err
+	}
+	for i, p := range all {
+		d := &desk{typ: p.typ, sim: s, address: s.parts[i].listener.Addr().String()}
+		if d.service, err = p.open(d); err != nil {
+			return fmt.Errorf("simulate %s: %w", p.typ, err)
+		}
+		s.parts[i].server, s.desks = d.service, append(s.desks, d)
+	}
+	s.parts[len(all)].server = &http.Server{Handler: s.control()}
+	return nil
 }
 
-// listen opens a listener and makes the server that will answer on its address.
-func (s *Simulator) listen(name string, open func(address string) (server, error)) error {
+func (s *Simulator) listen(name string) error {
 	l, err := s.settings.Listen(name)
 	if err != nil {
 		return fmt.Errorf("simulate %s: %w", name, err)
 	}
-	srv, err := open(l.Addr().String())
-	if err != nil {
-		return fmt.Errorf("simulate %s: %w", name, errors.Join(err, l.Close()))
-	}
-	s.parts = append(s.parts, part{name, srv, l})
+	s.parts = append(s.parts, part{name: name, listener: l})
 	return nil
 }
 
@@ -118,7 +116,9 @@ func (s *Simulator) listen(name string, open func(address string) (server, error
 func (s *Simulator) Close() error {
 	var errs []error
 	for _, p := range s.parts {
-		errs = append(errs, p.server.Close())
+		if p.server != nil { // it was not made where the start failed
+			errs = append(errs, p.server.Close())
+		}
 		if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -30,16 +29,16 @@ func newSimulate() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&base, "listen-base", 9001, "first port; 0 takes free ones")
 	cmd.Flags().StringVar(&ledger, "ledger", "", "file to append accepted sends to")
-	cmd.Flags().StringVar(&file, "write-config", "", "write a configuration that tidings serve takes as it is")
+	cmd.Flags().StringVar(&file, "write-config", "", "write a configuration that tidings serve takes as it is; credentials lie beside it, in a folder of its own")
 	cmd.Flags().StringVar(&hooks, "hooks", "", "base URL under which receipts reach the service (default: where each message asks for them)")
 	cmd.Flags().StringVar(&listen, "service-listen", "127.0.0.1:8080", "where the written configuration lets the service listen")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a configuration that is there")
 	return cmd
 }
 
-// simulate runs the simulators; credentials lie beside the configuration, else in a temporary folder.
+// simulate runs the simulators.
 func simulate(cmd *cobra.Command, base int, ledger, hooks string, setup playground.Setup) (err error) {
-	dir, forget, err := simulatorDir(setup.File)
+	dir, forget, err := credentials(setup)
 	if err != nil {
 		return err
 	}
@@ -74,14 +73,16 @@ func simulate(cmd *cobra.Command, base int, ledger, hooks string, setup playgrou
 	return nil
 }
 
-func simulatorDir(config string) (dir string, forget func(), err error) {
-	if config == "" {
+// credentials is the folder for what the simulators keep. A configuration that may not be written is
+// refused here, before anything is.
+func credentials(setup playground.Setup) (dir string, forget func(), err error) {
+	if setup.File == "" {
 		dir, err := os.MkdirTemp("", "tidings-simulate-")
 		return dir, func() { _ = os.RemoveAll(dir) }, err
 	}
-	dir, err = filepath.Abs(filepath.Join(filepath.Dir(config), "simulated"))
-	if err != nil {
+	if err := setup.Check(); err != nil {
 		return "", nil, err
 	}
-	return dir, func() {}, os.MkdirAll(dir, 0o700)
+	dir, err = setup.Credentials()
+	return dir, func() {}, err
 }

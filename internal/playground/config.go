@@ -27,9 +27,48 @@ type Setup struct {
 	Force     bool // overwrite
 }
 
+// usualFile is the name of a configuration whose credentials lie in a folder that is not named after it.
+const usualFile = "tidings.yaml"
+
+// Credentials is the folder for what the simulated providers of this configuration keep, beside it
+// and for it alone: what they write there at each start names their ports.
+func (s Setup) Credentials() (string, error) {
+	name := "simulated"
+	if file := filepath.Base(s.File); file != usualFile {
+		name = file + "." + name
+	}
+	dir, err := filepath.Abs(filepath.Join(filepath.Dir(s.File), name))
+	if err != nil {
+		return "", fmt.Errorf("find the folder of the configuration: %w", err)
+	}
+	return dir, nil
+}
+
+// Check refuses what WriteConfig would refuse at last, before anything is started or written.
+func (s Setup) Check() error {
+	if s.Force {
+		return nil
+	}
+	_, err := os.Lstat(s.File)
+	switch {
+	case err == nil:
+		return s.exists()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return fmt.Errorf("write configuration: %w", err)
+}
+
+func (s Setup) exists() error {
+	return fmt.Errorf("%s exists already: use --force to overwrite it", s.File)
+}
+
 // WriteConfig writes a whole configuration for the simulated providers, with a copy of the
 // sample catalogue beside it unless there is one.
 func WriteConfig(s Setup) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
 	dir := filepath.Dir(s.File)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the folder of the configuration: %w", err)
@@ -43,7 +82,7 @@ func WriteConfig(s Setup) error {
 	}
 	f, err := os.OpenFile(s.File, mode, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already: use --force to overwrite it", s.File)
+		return s.exists()
 	}
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)

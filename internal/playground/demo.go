@@ -83,18 +83,17 @@ func (d *demo) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the ledger: %w", err)
 	}
-	simulated := filepath.Join(d.dir, "simulated")
-	if err := os.MkdirAll(simulated, 0o700); err != nil {
-		return fmt.Errorf("make the simulators' folder: %w", err)
-	}
-	d.sim, err = simulator.Start(simulator.Settings{Listen: simulator.OnPorts(0), Ledger: ledger, Dir: simulated, Log: d.opts.Log})
+	setup := Setup{File: d.config, Listen: d.opts.Listen, RetryBase: "200ms", Force: true}
+	credentials, err := setup.Credentials()
 	if err != nil {
 		return err
 	}
-	err = WriteConfig(Setup{
-		File: d.config, Listen: d.opts.Listen, RetryBase: "200ms", Providers: d.sim.Providers(), Force: true,
-	})
+	d.sim, err = simulator.Start(simulator.Settings{Listen: simulator.OnPorts(0), Ledger: ledger, Dir: credentials, Log: d.opts.Log})
 	if err != nil {
+		return err
+	}
+	setup.Providers = d.sim.Providers()
+	if err := WriteConfig(setup); err != nil {
 		return err
 	}
 	cfg, err := config.Load(d.config, nil, all.Vendors())
