@@ -254,16 +254,16 @@ func (d *dispatcher) releaseHolds(ctx context.Context) {
 	for range sweepMax {
 		now := time.Now().UTC()
 		holds, of, err := d.w.Store.DueHolds(ctx, now, holdPage)
-		if err == nil && len(holds) > 0 {
+		if err == nil && len(holds) == 0 {
+			break
+		}
+		if err == nil {
 			err = d.w.Release(ctx, holds, of, now)
 		}
 		if err != nil {
 			d.trouble(ctx, "release holds", err)
 			d.holdAt, d.stuck = time.Time{}, true
 			return
-		}
-		if len(holds) < holdPage {
-			break
 		}
 	}
 	d.seeHolds(ctx)

@@ -34,6 +34,7 @@ func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tiding
 	}
 	room := rooms{lanes: in.Lanes, door: in.Door}
 	groups := map[store.Class][]store.Acceptance{}
+	joins := map[tidings.NotificationID]*store.Join{}
 	var failed []error
 	for n := range holds {
 		a, class, err := in.reconsider(&holds[n], held[holds[n].Notification], facts, &room, now)
@@ -44,12 +45,28 @@ func (in *Intake) Release(ctx context.Context, holds []tidings.Hold, of []tiding
 			failed = append(failed, fmt.Errorf("release hold %s: %w", holds[n].ID, err))
 			continue
 		}
+		a.Join = together(joins, &a)
 		groups[class] = append(groups[class], a)
 	}
 	for _, class := range []store.Class{store.Urgent, store.Background} {
 		failed = append(failed, in.release(ctx, class, groups[class], now)...)
 	}
 	return errors.Join(failed...)
+}
+
+// together lets the channels of a notification that are released at once wait for one digest.
+func together(joins map[tidings.NotificationID]*store.Join, a *store.Acceptance) *store.Join {
+	if a.Join == nil {
+		return nil
+	}
+	one := joins[a.Notification.ID]
+	if one == nil {
+		joins[a.Notification.ID] = a.Join
+		return a.Join
+	}
+	one.Channels = append(one.Channels, a.Join.Channels...)
+	slices.Sort(one.Channels)
+	return one
 }
 
 // reconsider decides about one hold with the facts of now and the catalogue of then.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -58,29 +59,44 @@ func (a *accepting) join() error {
 	}
 	a.own()
 	slices.SortStableFunc(places, func(x, y int) int { return compareJoins(&a.chunk[x], &a.chunk[y]) })
-	digests := make([]tidings.DigestID, len(places))
-	err := a.each("digest_join", len(places), func(k int) []any {
-		c := &a.chunk[places[k]]
+	items := make([][]int, 0, len(places)) // the places of each notification, whose channels wait together
+	for k, i := range places {
+		if k > 0 && a.sameItem(places[k-1], i) {
+			items[len(items)-1] = append(items[len(items)-1], i)
+			continue
+		}
+		items = append(items, []int{i})
+	}
+	digests := make([]tidings.DigestID, len(items))
+	err := a.each("digest_join", len(items), func(k int) []any {
+		c := &a.chunk[items[k][0]]
 		n, j, id := &c.Notification, c.Join, tidings.NewDigestID(c.Join.Now)
 		return []any{id[:], n.App, flag(n.Test), n.UserID, n.Type, j.row(), j.Now.UnixMicro(), j.Now.Add(j.Window).UnixMicro(), int64(j.Max)}
 	}, func(k int, r row) error {
 		var closes time.Time
 		err := r.Scan(into(&digests[k]), instant{&closes})
-		a.joined(places[k], closes)
+		for _, i := range items[k] {
+			a.joined(i, closes)
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return a.each("digest_item_add", len(places), func(k int) []any {
-		return []any{digests[k][:], a.chunk[places[k]].Notification.ID[:]}
+	return a.each("digest_item_add", len(items), func(k int) []any {
+		return []any{digests[k][:], a.chunk[items[k][0]].Notification.ID[:]}
 	}, nil)
+}
+
+// sameItem reports whether two places are of one notification that waits for one digest.
+func (a *accepting) sameItem(x, y int) bool {
+	return a.chunk[x].Notification.ID == a.chunk[y].Notification.ID && compareJoins(&a.chunk[x], &a.chunk[y]) == 0
 }
 
 func compareJoins(x, y *Acceptance) int {
 	n, m := &x.Notification, &y.Notification
 	return cmp.Or(strings.Compare(n.UserID, m.UserID), strings.Compare(n.App, m.App), cmp.Compare(flag(n.Test), flag(m.Test)),
-		strings.Compare(n.Type, m.Type), strings.Compare(x.Join.row(), y.Join.row()))
+		strings.Compare(n.Type, m.Type), strings.Compare(x.Join.row(), y.Join.row()), bytes.Compare(n.ID[:], m.ID[:]))
 }
 
 // joined makes the digested decisions and holds of an acceptance end when their digest closes.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,6 +21,7 @@ type Digest struct {
 	Items  []DigestItem // oldest first; none: all were called off
 
 	channels []tidings.Channel
+	closed   time.Time // when it was due
 }
 
 // A DigestItem is a notification that waits for a digest on some of its channels.
@@ -41,7 +44,8 @@ func (s *Store) NextDigest(ctx context.Context) (time.Time, error) {
 }
 
 // CloseDigests closes at most limit digests whose time has come, or that are closed and were not
-// flushed: what comes from now on opens others. They are due until a Flush of each is accepted.
+// flushed: what comes from now on opens others. They are due until a Flush of each is accepted. Those
+// that were due first come first.
 func (s *Store) CloseDigests(ctx context.Context, now time.Time, limit int) ([]Digest, error) {
 	var list []Digest
 	err := s.write(ctx, Background, func(t *tx) error {
@@ -49,7 +53,7 @@ func (s *Store) CloseDigests(ctx context.Context, now time.Time, limit int) ([]D
 		return t.query("digests_close", []any{now.UnixMicro(), int64(limit)}, func(r row) error {
 			var d Digest
 			var key string
-			err := r.Scan(into(&d.ID), &d.App, truth{&d.Test}, &d.UserID, &d.Type, &key)
+			err := r.Scan(into(&d.ID), &d.App, truth{&d.Test}, &d.UserID, &d.Type, &key, instant{&d.closed})
 			d.channels = channelsIn(key)
 			list = append(list, d)
 			return err
@@ -58,6 +62,7 @@ func (s *Store) CloseDigests(ctx context.Context, now time.Time, limit int) ([]D
 	if err != nil || len(list) == 0 {
 		return nil, wrapped("close digests", err)
 	}
+	slices.SortFunc(list, func(x, y Digest) int { return cmp.Or(x.closed.Compare(y.closed), bytes.Compare(x.ID[:], y.ID[:])) })
 	err = s.read(ctx, func(t *tx) error {
 		for i := range list {
 			list[i].Items = nil

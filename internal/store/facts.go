@@ -15,7 +15,7 @@ import (
 // zero CreatedAt. Providers is left nil. Users whose stored preferences cannot be read have no
 // facts, so that nothing is decided for them that they may have refused; they are named instead.
 func (s *Store) Facts(ctx context.Context, users []string) (found map[string]*preferences.Facts, damaged []string, err error) {
-	users = slices.Clone(users)
+	users = append([]string{}, users...) // a list in JSON, also of none
 	slices.Sort(users)
 	users = slices.Compact(users)
 	list, err := json.Marshal(users)

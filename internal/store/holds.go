@@ -12,12 +12,15 @@ import (
 
 // DueHolds lists at most limit holds whose time has come, longest first, and beside each, at the
 // same place, its notification with the data open. One whose notification is damaged is left out.
+// Those of one notification that came together are not parted by the limit: they are decided together.
 func (s *Store) DueHolds(ctx context.Context, now time.Time, limit int) ([]tidings.Hold, []tidings.Notification, error) {
 	var holds []tidings.Hold
 	var of []tidings.Notification
+	read := 0
 	err := s.read(ctx, func(t *tx) error {
-		holds, of = nil, nil
+		holds, of, read = nil, nil, 0
 		return t.query("holds_due", []any{now.UnixMicro(), int64(limit)}, func(r row) error {
+			read++
 			var h tidings.Hold
 			var n storedNotification
 			var decisions string
@@ -37,7 +40,19 @@ func (s *Store) DueHolds(ctx context.Context, now time.Time, limit int) ([]tidin
 	if err != nil {
 		return nil, nil, fmt.Errorf("list due holds: %w", err)
 	}
+	if whole := parted(holds); read == limit && whole > 0 {
+		holds, of = holds[:whole], of[:whole]
+	}
 	return holds, of, nil
+}
+
+// parted is where the holds of the last notification of a list begin, more of which may come.
+func parted(holds []tidings.Hold) int {
+	n := len(holds)
+	for n > 0 && holds[n-1].Notification == holds[len(holds)-1].Notification {
+		n--
+	}
+	return n
 }
 
 // NextHold is when the earliest waiting hold is due; zero: none.

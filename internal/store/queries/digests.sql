@@ -21,7 +21,7 @@ SELECT MIN(closes_at) FROM digests WHERE state <> 'flushed';
 WITH due AS MATERIALIZED (
   SELECT id FROM digests WHERE state <> 'flushed' AND closes_at <= $1 ORDER BY closes_at LIMIT $2 {{skip}})
 UPDATE digests SET state = 'closed' WHERE id IN (SELECT id FROM due)
-RETURNING id, app, test, user_id, type, key;
+RETURNING id, app, test, user_id, type, key, closes_at;
 
 -- name: digest_waiting
 SELECT h.channel, {{notification}}

@@ -126,7 +126,7 @@ SELECT lane, CAST(SUM(CASE WHEN since > $1 THEN finished ELSE 0 END) AS BIGINT),
 -- name: holds_due
 SELECT h.id, h.channel, h.reason, h.until, h.state, n.dedupe_key, n.decisions, {{notification}}
 FROM holds h JOIN notifications n ON n.id = h.ntf
-WHERE h.state = 'waiting' AND h.due_at <= $1 ORDER BY h.due_at LIMIT $2;
+WHERE h.state = 'waiting' AND h.due_at <= $1 ORDER BY h.due_at, h.ntf LIMIT $2;
 
 -- name: hold_next
 SELECT MIN(due_at) FROM holds WHERE state = 'waiting' AND due_at IS NOT NULL;
