@@ -2,16 +2,13 @@ package pages
 
 import (
 	"maps"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 
 	"tidings"
 	"tidings/preferences"
 )
 
-// A form is what the page of preferences shows and sends: no more is touched than stands in it.
+// A form is what the page of preferences shows: what the visitor wants, and what they changed of it.
 type form struct {
 	version    int64
 	all        bool
@@ -102,65 +99,6 @@ func (v *visitor) locked(c *tidings.Category) bool {
 
 func asksFirst(c *tidings.Category) bool {
 	return c.Kind == tidings.Marketing && c.Consent != tidings.OptOut
-}
-
-// The fields of the form. Beside each box and group of boxes a hidden field names those that were
-// shown, since a box that is off is not sent.
-const (
-	versionField = "version"
-	allField     = "all"
-	wayField     = "way"
-	kindPrefix   = "kind."
-	shownSuffix  = ".shown"
-	quietField   = "quiet"
-	startField   = "start"
-	endField     = "end"
-	zoneField    = "zone"
-	localeField  = "locale"
-	hearField    = "hear" // a category and the key of a thread, with a stroke between
-)
-
-// readForm reads what was sent; false when it is no form of the page. What does not stand in it is
-// as the visitor has it.
-func (v *visitor) readForm(sent url.Values) (form, bool) {
-	version, err := strconv.ParseInt(sent.Get(versionField), 10, 64)
-	if err != nil || version < 0 {
-		return form{}, false
-	}
-	f := v.form()
-	f.version, f.ways, f.kinds = version, boxes(sent, wayField), map[string]map[tidings.Channel]bool{}
-	if sent.Has(allField + shownSuffix) {
-		f.all = sent.Has(allField)
-	}
-	if sent.Has(quietField + shownSuffix) {
-		f.quiet, f.start, f.end = sent.Has(quietField), sent.Get(startField), sent.Get(endField)
-	}
-	if sent.Has(zoneField) {
-		f.zone = sent.Get(zoneField)
-	}
-	if sent.Has(localeField) {
-		f.locale = sent.Get(localeField)
-	}
-	for _, sent := range sent[hearField] {
-		category, key, _ := strings.Cut(sent, "/")
-		f.hear = append(f.hear, thread{category, key})
-	}
-	for name := range sent {
-		kind, found := strings.CutPrefix(name, kindPrefix)
-		if kind, shown := strings.CutSuffix(kind, shownSuffix); found && shown {
-			f.kinds[kind] = boxes(sent, kindPrefix+kind)
-		}
-	}
-	return f, true
-}
-
-// boxes reads a group of them.
-func boxes(sent url.Values, field string) map[tidings.Channel]bool {
-	group := map[tidings.Channel]bool{}
-	for shown := range strings.FieldsSeq(sent.Get(field + shownSuffix)) {
-		group[tidings.Channel(shown)] = slices.Contains(sent[field], shown)
-	}
-	return group
 }
 
 // check finds what cannot be meant, and says whether there was anything.

@@ -83,7 +83,7 @@ func (s *Site) savePreferences(ctx context.Context, r Request) (Page, error) {
 		s.changes.giveBack(v.link.User)
 	}
 	if errors.Is(err, store.ErrConflict) {
-		return s.conflict(ctx, v, f, r)
+		return s.conflict(ctx, r)
 	}
 	if err != nil {
 		return Page{}, err
@@ -91,16 +91,17 @@ func (s *Site) savePreferences(ctx context.Context, r Request) (Page, error) {
 	return s.back(v, r, done), nil
 }
 
-// conflict shows the person their own choices again, so that nothing they did is lost; saving them
-// once more goes before what was changed elsewhere.
-func (s *Site) conflict(ctx context.Context, v *visitor, f form, r Request) (Page, error) {
+// conflict shows the person what holds by now with what they changed, so that neither what they did
+// nor what was changed elsewhere is lost; they save that once more.
+func (s *Site) conflict(ctx context.Context, r Request) (Page, error) {
 	now, err := s.visit(ctx, links.Preferences, r)
 	if err != nil {
 		return Page{}, err
 	}
+	f, _ := now.readForm(r.Form)
 	f.version = now.wants.Version
-	view := s.preferencesView(v, f, r)
-	view.Notice = &news{Text: v.words.text("changed_elsewhere"), Alarm: true}
+	view := s.preferencesView(now, f, r)
+	view.Notice = &news{Text: now.words.text("changed_elsewhere"), Alarm: true}
 	return s.page("preferences", http.StatusConflict, view)
 }
 

@@ -26,6 +26,7 @@ type preferencesView struct {
 	OtherZone string // the user's, when the list does not have it
 	Locale    string
 	Languages []option
+	Was       wasView
 
 	WrongQuiet, WrongPlace bool
 }
@@ -37,10 +38,18 @@ type news struct {
 	Alarm bool   // nothing was saved
 }
 
+// A wasView is what holds, beside what the fields of the page show: they differ where the person
+// changed something that is not saved yet.
+type wasView struct {
+	All, Quiet               bool
+	Start, End, Zone, Locale string
+}
+
 // A boxesView is a group of boxes, one for each channel.
 type boxesView struct {
 	Field string
 	Shown string // the channels, with spaces between
+	Was   string // those of them that are on as it holds
 	Boxes []boxView
 }
 
@@ -67,10 +76,12 @@ type mutedView struct {
 }
 
 func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
+	now := v.form()
 	view := preferencesView{
 		frame: frame{words: v.words, Title: v.words.text("preferences")}, Token: r.Token, Version: f.version, All: f.all,
-		Ways: v.boxes(wayField, f.ways), Quiet: f.quiet, Start: f.start, End: f.end, Zone: f.zone, Zones: s.zones,
+		Ways: v.boxes(wayField, f.ways, now.ways), Quiet: f.quiet, Start: f.start, End: f.end, Zone: f.zone, Zones: s.zones,
 		Locale: f.locale, Languages: v.languages(), WrongQuiet: f.wrongQuiet, WrongPlace: f.wrongPlace,
+		Was: wasView{All: now.all, Quiet: now.quiet, Start: now.start, End: now.end, Zone: now.zone, Locale: now.locale},
 	}
 	if !s.listed(v.user.Timezone) {
 		view.OtherZone = v.user.Timezone
@@ -81,14 +92,9 @@ func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
 		title, _ := v.describe(&c)
 		view.Muted = append(view.Muted, mutedView{t.category + "/" + t.key, title + ": " + t.key, slices.Contains(f.hear, t)})
 	}
-	choosable := v.choosable()
-	stored := v.form().kinds // of those that the form left out, since they cannot be changed here
-	for name := range choosable {
-		c, boxes := v.catalogue.Categories[name], f.kinds[name]
-		if boxes == nil {
-			boxes = stored[name]
-		}
-		k := kindView{Name: name, boxesView: v.boxes(kindPrefix+name, boxes), ToConfirm: v.wants.Consents[name].State == preferences.ConsentAsked}
+	for name := range now.kinds {
+		c := v.catalogue.Categories[name]
+		k := kindView{Name: name, boxesView: v.boxes(kindPrefix+name, f.kinds[name], now.kinds[name]), ToConfirm: v.wants.Consents[name].State == preferences.ConsentAsked}
 		k.Title, k.Description = v.describe(&c)
 		k.Locked = v.locked(&c)
 		view.Kinds = append(view.Kinds, k)
@@ -97,17 +103,22 @@ func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
 	return view
 }
 
-// boxes shows a group in the order of the channels.
-func (v *visitor) boxes(field string, on map[tidings.Channel]bool) boxesView {
+// boxes shows a group in the order of the channels, and beside it how it holds.
+func (v *visitor) boxes(field string, on, now map[tidings.Channel]bool) boxesView {
 	view := boxesView{Field: field}
-	var shown []string
+	var shown, was []string
 	for _, channel := range tidings.Channels() {
-		if on, there := on[channel]; there {
-			view.Boxes = append(view.Boxes, boxView{channel, v.words.text(string(channel)), on})
-			shown = append(shown, string(channel))
+		on, there := on[channel]
+		if !there {
+			continue
+		}
+		view.Boxes = append(view.Boxes, boxView{channel, v.words.text(string(channel)), on})
+		shown = append(shown, string(channel))
+		if now[channel] {
+			was = append(was, string(channel))
 		}
 	}
-	view.Shown = strings.Join(shown, " ")
+	view.Shown, view.Was = strings.Join(shown, " "), strings.Join(was, " ")
 	return view
 }
 
