@@ -30,9 +30,16 @@ func LastExpiry(items []DigestItem) (last time.Time) {
 // MaxDigestData bounds the data of the items of one digest, in bytes. What is beyond goes into the next.
 const MaxDigestData = 1 << 20
 
-// DigestData is the data of a digest of these items, which stand in their order.
-func DigestData(items []DigestItem) (json.RawMessage, error) {
-	data, err := json.Marshal(map[string][]DigestItem{"items": items})
+// digestData is the data of a digest.
+type digestData struct {
+	Items     []DigestItem `json:"items"`
+	Continued bool         `json:"continued,omitempty"`
+}
+
+// DigestData is the data of a digest of these items, which stand in their order. It is continued when
+// it tells of what did not fit into another.
+func DigestData(items []DigestItem, continued bool) (json.RawMessage, error) {
+	data, err := json.Marshal(digestData{Items: items, Continued: continued})
 	if err != nil {
 		return nil, fmt.Errorf("write a digest: %w", err)
 	}
@@ -51,13 +58,17 @@ func (n *Notification) Newest() json.RawMessage {
 	return items[len(items)-1].Data
 }
 
-// ItemsOf reads what DigestData wrote.
+// ItemsOf reads the items from what DigestData wrote.
 func ItemsOf(data json.RawMessage) ([]DigestItem, error) {
-	var digest struct {
-		Items []DigestItem `json:"items"`
-	}
+	items, _, err := ReadDigest(data)
+	return items, err
+}
+
+// ReadDigest reads what DigestData wrote.
+func ReadDigest(data json.RawMessage) (items []DigestItem, continued bool, err error) {
+	var digest digestData
 	if err := json.Unmarshal(data, &digest); err != nil {
-		return nil, fmt.Errorf("read the items of a digest: %w", err)
+		return nil, false, fmt.Errorf("read the items of a digest: %w", err)
 	}
-	return digest.Items, nil
+	return digest.Items, digest.Continued, nil
 }

@@ -160,4 +160,5 @@ type Request struct {
 	ExpiresAt time.Time         // zero: never
 	Thread    string            // what it belongs to, which a user can mute; empty: nothing
 	Digest    bool              // it is itself a digest
+	Continued bool              // it goes on with what the user was just told, which limits have counted
 }

@@ -142,7 +142,7 @@ func (q *question) quietHours() tidings.Reason {
 
 // limits count what is sent now; what is sent later is counted then.
 func (q *question) limits() tidings.Reason {
-	if q.critical() || q.at.After(q.now) {
+	if q.critical() || q.Continued || q.at.After(q.now) {
 		return ""
 	}
 	for i := range q.Event.Limits {

@@ -105,7 +105,7 @@ func lintSet(s *set, channel tidings.Channel, e *tidings.EventType, data json.Ra
 	}
 	one := tidings.DigestItem{At: in.At, Data: data}
 	in.Parts = 3
-	in.Data, _ = tidings.DigestData([]tidings.DigestItem{one, one, one}) // it was JSON before
+	in.Data, _ = tidings.DigestData([]tidings.DigestItem{one, one, one}, false) // it was JSON before
 	if _, err := s.render(channel, &in); errors.As(err, &failed) {
 		warn(failed.File, 0, "as a digest of three with the examples of the schema: %s", failed.Detail)
 	}

@@ -125,17 +125,18 @@ func (f *flushing) compose(d *store.Digest, catalogue *templates.Catalogue, vers
 	flush, told := f.sort(d, kind, facts)
 	items := itemsOf(told)
 	id := tidings.NewNotificationID(f.now.Add(time.Duration(f.made) * time.Microsecond))
-	request := requestFor(kind, told, items)
+	request := requestFor(d, kind, told, items)
 	decisions := preferences.Decide(request, facts, f.now)
 	fits := fitting(catalogue, decisions, items, templates.Input{User: facts.User, Type: d.Type, At: f.now, Notification: id, Links: f.in.exampleLinks()})
 	if fits < len(told) {
 		f.split = true
 		put(flush, told[fits:], f.now)
+		flush.Continued = !waits(decisions)
 		told, items = told[:fits], items[:fits]
-		request = requestFor(kind, told, items)
+		request = requestFor(d, kind, told, items)
 		decisions = preferences.Decide(request, facts, f.now)
 	}
-	data, err := tidings.DigestData(items)
+	data, err := tidings.DigestData(items, d.Continued)
 	if err != nil {
 		return err
 	}

@@ -25,9 +25,9 @@ func itemsOf(told []store.DigestItem) []tidings.DigestItem {
 }
 
 // requestFor asks about a digest of items.
-func requestFor(kind *tidings.EventType, told []store.DigestItem, items []tidings.DigestItem) preferences.Request {
+func requestFor(d *store.Digest, kind *tidings.EventType, told []store.DigestItem, items []tidings.DigestItem) preferences.Request {
 	return preferences.Request{
-		Event: kind, ExpiresAt: tidings.LastExpiry(items), Digest: true,
+		Event: kind, ExpiresAt: tidings.LastExpiry(items), Digest: true, Continued: d.Continued,
 		Thread: kind.ThreadOf(items[len(items)-1].Data), Channels: channelsOf(told),
 	}
 }
@@ -55,7 +55,7 @@ func fitting(catalogue *templates.Catalogue, decisions []tidings.Decision, items
 }
 
 func renderDigest(catalogue *templates.Catalogue, channel tidings.Channel, items []tidings.DigestItem, in templates.Input) error {
-	data, err := tidings.DigestData(items)
+	data, err := tidings.DigestData(items, false)
 	if err != nil {
 		return err
 	}
@@ -76,6 +76,14 @@ func put(flush *store.Flush, rest []store.DigestItem, now time.Time) {
 		flush.Rest = append(flush.Rest, rest[i].Notification.ID)
 	}
 	flush.Items = slices.DeleteFunc(flush.Items, func(i store.FlushItem) bool { return slices.Contains(flush.Rest, i.ID) })
+}
+
+// waits reports whether a limit holds a digest back: what does not fit into it is counted for itself
+// then, or it would go out before it.
+func waits(decisions []tidings.Decision) bool {
+	return slices.ContainsFunc(decisions, func(d tidings.Decision) bool {
+		return d.Reason == tidings.ReasonRateLimitedUser || d.Reason == tidings.ReasonRateLimitedCategory
+	})
 }
 
 // renderInDigest proves that an event which waits for a digest will render in one, alone and beside

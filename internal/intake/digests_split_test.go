@@ -20,11 +20,11 @@ var crowded = map[string]string{
 categories:
   social: {kind: transactional}
 events:
-  comment.created: {category: social, channels: [push, email], digest: {key: post, window: 10m, max: 40, channels: [push]}}
+  comment.created: {category: social, channels: [push, email], cooldown: 1h, digest: {key: post, window: 10m, max: 40}}
 `,
 	"templates/comment.created/push.en.yaml":  "title: Comments\nbody: \"{{range .digest.items}}{{.data.text}};{{end}}\"\n",
 	"templates/comment.created/email.en.yaml": "subject: A comment\n",
-	"templates/comment.created/email.en.txt":  "{{.data.text}}",
+	"templates/comment.created/email.en.txt":  "{{.digest.count}}",
 }
 
 func longComment(user string, n, length int) intake.Event {
@@ -61,7 +61,7 @@ func TestWhatDoesNotFitIntoADigestIsToldByTheNext(t *testing.T) {
 			if err != nil || len(items) != len(d.Parts) || d.Notification.Parts != len(items) || len(items) > 4 {
 				t.Errorf("digest %s has %d items and %d parts: %v", d.Notification.ID, len(items), len(d.Parts), err)
 			}
-			if len(d.Deliveries) != 1 || d.Deliveries[0].Status != tidings.Queued {
+			if len(d.Deliveries) != 2 || d.Deliveries[0].Status != tidings.Queued { // also within the cooldown
 				t.Errorf("digest %s has deliveries %+v", d.Notification.ID, d.Deliveries)
 			}
 			for _, item := range items {

@@ -14,7 +14,7 @@ import (
 // this time with what the limits have counted. nil: nothing would be sent, or nothing limits it. The
 // acceptance was decided as if nobody had been told anything.
 func (in *Intake) counting(a *store.Acceptance, request preferences.Request, facts *preferences.Facts, now time.Time) *store.Count {
-	if len(request.Event.Limits) == 0 || len(a.Deliveries) == 0 {
+	if len(request.Event.Limits) == 0 || len(a.Deliveries) == 0 || request.Continued {
 		return nil
 	}
 	return &store.Count{

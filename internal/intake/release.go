@@ -87,6 +87,9 @@ func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map
 	request := preferences.Request{
 		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Newest()), Digest: n.Parts > 0,
 	}
+	if n.Parts > 0 {
+		_, request.Continued, _ = tidings.ReadDigest(n.Data) // what cannot be read counts
+	}
 	decision := redecide(h, n, request, f, now)
 	if n.Parts > 1 && n.CancelledAt.IsZero() {
 		decision, a.Leave = redecideItems(h, n, &request, f, now)

@@ -16,9 +16,11 @@ type Flush struct {
 	Digest tidings.DigestID
 	Items  []FlushItem
 
-	// Rest did not fit. It goes on waiting for another digest, Next, which is closed and due.
-	Rest []tidings.NotificationID
-	Next tidings.DigestID
+	// Rest did not fit. It goes on waiting for another digest, Next, which is closed and due, and
+	// Continued when limits have counted it with this one.
+	Rest      []tidings.NotificationID
+	Next      tidings.DigestID
+	Continued bool
 }
 
 // A FlushItem is a notification whose holds end with a digest.
@@ -104,7 +106,7 @@ func (a *accepting) split(f *Flush) error {
 	if len(f.Rest) == 0 {
 		return nil
 	}
-	if _, err := a.exec("digest_split", f.Digest[:], f.Next[:], int64(len(f.Rest))); err != nil {
+	if _, err := a.exec("digest_split", f.Digest[:], f.Next[:], int64(len(f.Rest)), flag(f.Continued)); err != nil {
 		return err
 	}
 	return a.each("digest_item_move", len(f.Rest), func(k int) []any { return []any{f.Digest[:], f.Rest[k][:], f.Next[:]} }, nil)

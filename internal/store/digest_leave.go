@@ -23,6 +23,7 @@ type writtenDigest struct {
 	row      tidings.DigestID
 	channels []tidings.Channel
 	items    []tidings.DigestItem
+	goesOn   bool // it tells of what did not fit into another
 	expires  time.Time
 	waits    []tidings.Channel // on which something of it is held or queued, and nobody can have been told
 	rows     []digestRow
@@ -56,7 +57,7 @@ func (t *tx) written(digest tidings.NotificationID) (*writtenDigest, error) {
 	if err != nil || !found || data == "" {
 		return nil, err
 	}
-	if d.items, err = tidings.ItemsOf(json.RawMessage(data)); err != nil {
+	if d.items, d.goesOn, err = tidings.ReadDigest(json.RawMessage(data)); err != nil {
 		return nil, err
 	}
 	d.channels = channelsIn(key)
@@ -180,7 +181,7 @@ func (d *writtenDigest) shrink(list []Leaving) (left int, err error) {
 	if last := tidings.LastExpiry(d.items); !last.IsZero() {
 		d.expires = last
 	}
-	data, err := tidings.DigestData(d.items)
+	data, err := tidings.DigestData(d.items, d.goesOn)
 	if err != nil {
 		return 0, err
 	}

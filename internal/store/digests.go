@@ -20,6 +20,8 @@ type Digest struct {
 	Type   string
 	Items  []DigestItem // oldest first; none: all were called off
 
+	Continued bool // it tells of what did not fit into another
+
 	channels []tidings.Channel
 	closed   time.Time // when it was due
 }
@@ -53,7 +55,7 @@ func (s *Store) CloseDigests(ctx context.Context, now time.Time, limit int) ([]D
 		return t.query("digests_close", []any{now.UnixMicro(), int64(limit)}, func(r row) error {
 			var d Digest
 			var key string
-			err := r.Scan(into(&d.ID), &d.App, truth{&d.Test}, &d.UserID, &d.Type, &key, instant{&d.closed})
+			err := r.Scan(into(&d.ID), &d.App, truth{&d.Test}, &d.UserID, &d.Type, &key, instant{&d.closed}, truth{&d.Continued})
 			d.channels = channelsIn(key)
 			list = append(list, d)
 			return err

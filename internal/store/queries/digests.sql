@@ -21,7 +21,7 @@ SELECT MIN(closes_at) FROM digests WHERE state <> 'flushed';
 WITH due AS MATERIALIZED (
   SELECT id FROM digests WHERE state <> 'flushed' AND closes_at <= $1 ORDER BY closes_at LIMIT $2 {{skip}})
 UPDATE digests SET state = 'closed' WHERE id IN (SELECT id FROM due)
-RETURNING id, app, test, user_id, type, key, closes_at;
+RETURNING id, app, test, user_id, type, key, closes_at, continued;
 
 -- name: digest_waiting
 SELECT h.channel, {{notification}}
@@ -42,8 +42,8 @@ UPDATE digests SET state = 'flushed', ntf = $2 WHERE id = $1 AND state = 'closed
 
 -- What did not fit into a digest is one of its own, which is closed, and due when the first was.
 -- name: digest_split
-INSERT INTO digests (id, app, test, user_id, type, key, state, size, opened_at, closes_at)
-SELECT $2, app, test, user_id, type, key, 'closed', CAST($3 AS BIGINT), opened_at, closes_at FROM digests WHERE id = $1;
+INSERT INTO digests (id, app, test, user_id, type, key, state, size, opened_at, closes_at, continued)
+SELECT $2, app, test, user_id, type, key, 'closed', CAST($3 AS BIGINT), opened_at, closes_at, CAST($4 AS BIGINT) FROM digests WHERE id = $1;
 
 -- name: digest_item_move
 UPDATE digest_items SET digest = $3 WHERE digest = $1 AND ntf = $2;
