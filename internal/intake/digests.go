@@ -94,45 +94,47 @@ func (f *flushing) add(d *store.Digest, facts preferences.Facts) {
 		f.empty = append(f.empty, d.ID)
 		return
 	}
-	catalogue, version, err := f.catalogueFor(d)
+	kind, err := f.kindOf(d)
 	if err == nil {
-		err = f.compose(d, catalogue, version, facts)
+		err = f.compose(d, kind, facts)
 	}
 	if err != nil {
 		f.failed = append(f.failed, fmt.Errorf("flush digest %s: %w", d.ID, err))
 	}
 }
 
-// catalogueFor is the current catalogue where that has the event type, else that of the newest item.
-func (f *flushing) catalogueFor(d *store.Digest) (*templates.Catalogue, int64, error) {
-	catalogue, version := f.in.Catalogue()
-	if catalogue.Events[d.Type] != nil {
-		return catalogue, version, nil
+// kindOf is the event type in the current catalogue, else in that of the newest item.
+func (f *flushing) kindOf(d *store.Digest) (*tidings.EventType, error) {
+	catalogue, _ := f.in.Catalogue()
+	if kind := catalogue.Events[d.Type]; kind != nil {
+		return kind, nil
 	}
-	version = d.Items[len(d.Items)-1].Notification.CatalogVersion
+	version := d.Items[len(d.Items)-1].Notification.CatalogVersion
 	catalogue, err := f.in.Version(version)
 	if err != nil {
-		return nil, 0, fmt.Errorf("load catalogue version %d: %w", version, err)
+		return nil, fmt.Errorf("load catalogue version %d: %w", version, err)
 	}
-	if catalogue.Events[d.Type] != nil {
-		return catalogue, version, nil
+	if kind := catalogue.Events[d.Type]; kind != nil {
+		return kind, nil
 	}
-	return nil, 0, fmt.Errorf("catalogue version %d has no event type %q", version, d.Type)
+	return nil, fmt.Errorf("catalogue version %d has no event type %q", version, d.Type)
 }
 
-func (f *flushing) compose(d *store.Digest, catalogue *templates.Catalogue, version int64, facts preferences.Facts) error {
-	kind := catalogue.Events[d.Type]
+func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, facts preferences.Facts) error {
 	flush, told := f.sort(d, kind, facts)
 	items := itemsOf(told)
 	id := tidings.NewNotificationID(f.now.Add(time.Duration(f.made) * time.Microsecond))
 	request := requestFor(d, kind, told, items)
 	decisions := preferences.Decide(request, facts, f.now)
-	fits := fitting(catalogue, decisions, items, templates.Input{User: facts.User, Type: d.Type, At: f.now, Notification: id, Links: f.in.exampleLinks()})
-	if fits < len(told) {
+	edition, n, err := f.editionOf(told, decisions, templates.Input{User: facts.User, Type: d.Type, At: f.now, Notification: id, Links: f.in.exampleLinks()})
+	if err != nil {
+		return err
+	}
+	if n = edition.fitting(items[:n]); n < len(told) {
 		f.split = true
-		put(flush, told[fits:], f.now)
+		put(flush, told[n:], f.now)
 		flush.Continued = !waits(decisions)
-		told, items = told[:fits], items[:fits]
+		told, items = told[:n], items[:n]
 		request = requestFor(d, kind, told, items)
 		decisions = preferences.Decide(request, facts, f.now)
 	}
@@ -141,7 +143,7 @@ func (f *flushing) compose(d *store.Digest, catalogue *templates.Catalogue, vers
 		return err
 	}
 	a := store.Acceptance{Flush: flush, Notification: tidings.Notification{
-		ID: id, App: d.App, Test: d.Test, Type: d.Type, UserID: d.UserID, Category: kind.Category.Name, CatalogVersion: version,
+		ID: id, App: d.App, Test: d.Test, Type: d.Type, UserID: d.UserID, Category: kind.Category.Name, CatalogVersion: edition.version,
 		Data: data, Decisions: decisions, AcceptedAt: f.now, ExpiresAt: request.ExpiresAt, Parts: len(told),
 	}}
 	f.made++

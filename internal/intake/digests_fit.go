@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -32,16 +33,59 @@ func requestFor(d *store.Digest, kind *tidings.EventType, told []store.DigestIte
 	}
 }
 
-// fitting is how many of the items, the oldest first, fit into one digest on every channel on which it
-// goes; 1 at least: that an item fits alone was seen when it was accepted.
-func fitting(catalogue *templates.Catalogue, decisions []tidings.Decision, items []tidings.DigestItem, in templates.Input) int {
-	fits := func(n int) bool {
-		for _, d := range decisions {
-			if d.Action != tidings.ActionSuppress && tooLarge(renderDigest(catalogue, d.Channel, items[:n], in)) {
-				return false
-			}
+// An edition renders digests with one version of the catalogue.
+type edition struct {
+	catalogue *templates.Catalogue
+	version   int64
+	channels  []tidings.Channel // on which the digest goes
+	input     templates.Input
+}
+
+// editionOf is the edition that tells of the items, and of how many, the oldest first: that under which
+// the newest was accepted, if it can tell of all of them. Else those that were accepted as the oldest
+// was are told of as they were meant.
+func (f *flushing) editionOf(told []store.DigestItem, decisions []tidings.Decision, in templates.Input) (*edition, int, error) {
+	e := &edition{input: in}
+	for _, d := range decisions {
+		if d.Action != tidings.ActionSuppress {
+			e.channels = append(e.channels, d.Channel)
 		}
-		return true
+	}
+	oldest, n := told[0].Notification.CatalogVersion, 0
+	for n < len(told) && told[n].Notification.CatalogVersion == oldest {
+		n++
+	}
+	if n < len(told) {
+		err := e.load(f.in, told[len(told)-1].Notification.CatalogVersion)
+		if err != nil || !e.any(itemsOf(told), in.User.Locale, func(err error) bool { return err != nil && !tooLarge(err) }) {
+			return e, len(told), err
+		}
+	}
+	return e, n, e.load(f.in, oldest)
+}
+
+func (e *edition) load(in *Intake, version int64) (err error) {
+	if e.catalogue, err = in.Version(version); err != nil {
+		return fmt.Errorf("load catalogue version %d: %w", version, err)
+	}
+	e.version = version
+	return nil
+}
+
+// any reports whether rendering the items, on any channel, is as asked.
+func (e *edition) any(items []tidings.DigestItem, locale string, is func(error) bool) bool {
+	in := e.input
+	in.User.Locale = locale
+	return slices.ContainsFunc(e.channels, func(c tidings.Channel) bool { return is(renderDigest(e.catalogue, c, items, in)) })
+}
+
+// fitting is how many of the items, the oldest first, fit into one digest on every channel on which it
+// goes, in any language, since the user may change theirs while it waits; 1 at least: that an item fits
+// alone was seen when it was accepted.
+func (e *edition) fitting(items []tidings.DigestItem) int {
+	locales := append([]string{e.input.User.Locale}, e.catalogue.Locales()...)
+	fits := func(n int) bool {
+		return !slices.ContainsFunc(locales, func(l string) bool { return e.any(items[:n], l, tooLarge) })
 	}
 	n, size := 0, 0
 	for n < len(items) && (n == 0 || size+len(items[n].Data) <= tidings.MaxDigestData) {
