@@ -248,5 +248,10 @@ func TestPartsOfADigestThatIsErasedAreCalledOff(t *testing.T) {
 		for _, id := range append(ids, digest) {
 			r.stands(t, id, tidings.NotificationCancelled)
 		}
+		for _, id := range ids {
+			if got := r.trail(t, id).Digest(); got != digest {
+				t.Errorf("%s does not know its digest any more: %s", id, got)
+			}
+		}
 	})
 }

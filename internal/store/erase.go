@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"tidings"
 )
 
 // ErasedRemark is what the timeline says of a notification that an erasure called off.
@@ -48,12 +51,33 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 				return err
 			}
 		}
+		if err := t.eraseDigestKeys(id, s.seal.erased(id)); err != nil {
+			return err
+		}
 		return t.eraseCounters(id)
 	})
 	if err != nil {
 		return fmt.Errorf("erase user: %w", err)
 	}
 	return nil
+}
+
+// eraseDigestKeys leaves of the digests that were told of, or were to be, no more than on which channels.
+func (t *tx) eraseDigestKeys(id, pseudonym string) error {
+	var digests []tidings.DigestID
+	var keys []string
+	err := t.query("erase_digest_keys", []any{id}, func(r row) error {
+		var digest tidings.DigestID
+		var key string
+		err := r.Scan(into(&digest), &key)
+		channels, _, _ := strings.Cut(key, ":")
+		digests, keys = append(digests, digest), append(keys, channels+":")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return t.each("erase_digest_key", len(digests), func(k int) []any { return []any{digests[k][:], pseudonym, keys[k]} }, nil)
 }
 
 // eraseCounters locks the counters of a user in the order in which all others do.

@@ -127,11 +127,19 @@ DELETE FROM preferences WHERE user_id = $1;
 DELETE FROM dedupe_keys WHERE (app, test, key, ntf) IN
   (SELECT app, test, dedupe_key, id FROM notifications WHERE user_id = $1 AND dedupe_key <> '');
 
+-- What gathered is gone with its holds. What was made into a notification stays its parts' reason, without the
+-- key, which is of the callers' data.
 -- name: erase_digest_items
-DELETE FROM digest_items WHERE digest IN (SELECT id FROM digests WHERE user_id = $1);
+DELETE FROM digest_items WHERE digest IN (SELECT id FROM digests WHERE user_id = $1 AND ntf IS NULL);
 
 -- name: erase_digests
-DELETE FROM digests WHERE user_id = $1;
+DELETE FROM digests WHERE user_id = $1 AND ntf IS NULL;
+
+-- name: erase_digest_keys
+SELECT id, key FROM digests WHERE user_id = $1;
+
+-- name: erase_digest_key
+UPDATE digests SET user_id = $2, key = $3 WHERE id = $1;
 
 -- name: erase_consents
 DELETE FROM consents WHERE user_id = $1;
