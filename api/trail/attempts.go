@@ -20,7 +20,10 @@ func (w *teller) attempt(d *store.TrailDelivery, a *tidings.Attempt) string {
 	case !a.RetryAt.IsZero():
 		text += "; next try at " + w.clock(a.RetryAt)
 	case a == lastTry(d) && a.Outcome == tidings.OutcomeUnknown && d.Status == tidings.Unknown && !d.DueAt.IsZero():
-		text += "; a receipt that tells is awaited until " + w.clock(d.DueAt) + ", before anything else is tried"
+		text += "; a receipt that tells is awaited until " + w.clock(d.DueAt)
+		if !w.calledOff(d) {
+			text += ", before anything else is tried"
+		}
 	}
 	return sentence(text)
 }

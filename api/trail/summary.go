@@ -99,11 +99,13 @@ type stand struct {
 	quiet   time.Time     // the end of quiet hours that it waits for; zero: it does not
 	by      tidings.Cause // whose they are, where they are not the user's
 	maybe   bool          // an attempt was left without a clear answer, so it may have arrived
+	off     bool          // it is called off while it is under way, and so not tried again
 }
 
 func (w *telling) stand(d *store.TrailDelivery) stand {
 	status, final := d.Shown(w.trail.Notification.ExpiresAt, w.now)
 	s := stand{status: status, final: final, reason: reason(d, status), due: d.DueAt, since: d.FinishedAt, maybe: maybeArrived(d.Attempts), kept: keptAddress(d)}
+	s.off = !final && w.calledOff(d)
 	if status == tidings.Queued || status == tidings.Retrying {
 		s.wait = w.wait(d)
 	}
@@ -120,6 +122,11 @@ func (w *telling) stand(d *store.TrailDelivery) stand {
 		s.since = arrived
 	}
 	return s
+}
+
+// calledOff reports whether a delivery bears the mark of a cancel, an erasure, or a newer one in its place.
+func (w *telling) calledOff(d *store.TrailDelivery) bool {
+	return !w.trail.Notification.CancelledAt.IsZero() || d.Reason == tidings.ReasonErased || d.Reason == tidings.ReasonSuperseded
 }
 
 // maybeArrived reports whether nobody knows what came of some attempt: neither a late answer nor
@@ -242,6 +249,9 @@ func predicate(c tidings.Channel, category string, s stand, now time.Time) strin
 	}
 	switch s.status {
 	case tidings.Sending:
+		if s.off && why == "" {
+			why = "; it was called off meanwhile, so it is not tried again"
+		}
 		return "is being sent" + why
 	case tidings.Retrying:
 		return "has not got through yet; the next try is about to begin" + why
@@ -290,7 +300,11 @@ func unknown(s stand, now time.Time) string {
 	if s.final {
 		return "may or may not have arrived: the provider gave no clear answer"
 	}
-	return "was handed over without a clear answer; a receipt that tells is awaited until " + at(s.due, now) + ", before anything else is tried"
+	text := "was handed over without a clear answer; a receipt that tells is awaited until " + at(s.due, now)
+	if s.off {
+		return text + ", and it was called off meanwhile, so it is not tried again"
+	}
+	return text + ", before anything else is tried"
 }
 
 // lives reports whether a reason says something of a delivery that is not over.

@@ -216,6 +216,13 @@ func TestTheTimelineTellsWhatIsMadeOfAnAttempt(t *testing.T) {
 				tried(d, tidings.OutcomeUnknown)
 				d.Status, d.Reason, d.DueAt = tidings.Unknown, tidings.ReasonOutcomeUnknown, now().Add(2*time.Minute)
 			})},
+		{"a receipt is awaited, and it was called off", "APNs gave no clear answer; a receipt that tells is awaited until 10:32:00 UTC.",
+			"Push was handed over without a clear answer; a receipt that tells is awaited until 10:32:00 UTC, and it was called off meanwhile, so it is not tried again.",
+			waiting(tidings.Push, time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				tried(d, tidings.OutcomeUnknown)
+				tr.Notification.CancelledAt = now()
+				d.Status, d.Reason, d.DueAt = tidings.Unknown, tidings.ReasonOutcomeUnknown, now().Add(2*time.Minute)
+			})},
 		{"a newer registration", "APNs answered 410 Unregistered; the device stays in use, since it was registered again after APNs last saw it.",
 			"Push could not be delivered: the provider knows only an older registration of the device, which stays in use.",
 			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
