@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -9,10 +10,6 @@ import (
 	"tidings/api/wire"
 	"tidings/preferences"
 )
-
-var consentParameters = []parameter{
-	{"limit", "How many: 50 unless told, at most 200."}, {"cursor", "The next_cursor of the page before."},
-}
 
 func (s *service) addConsent(c *call) (*answer, error) {
 	var in wire.ConsentChange
@@ -68,27 +65,16 @@ func (s *service) listConsents(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := c.URL.Query()
-	limit, err := limitOf(q)
+	before, limit, err := pageOf(c.URL.Query(), tidings.ParseConsentID)
 	if err != nil {
 		return nil, err
 	}
-	var before tidings.ConsentID
-	if q.Has("cursor") {
-		if before, err = tidings.ParseConsentID(q.Get("cursor")); err != nil {
-			return nil, invalid("/cursor", "must be the next_cursor of a page")
-		}
-	}
-	found, err := s.Store.Consents(c.Context(), user, before, limit+1) // one more tells whether there is a next page
+	found, err := s.Store.Consents(c.Context(), user, before, limit+1)
 	if err != nil {
 		return nil, err
 	}
-	page := wire.Consents{Data: []wire.Consent{}}
-	if len(found) > limit {
-		found = found[:limit]
-		next := found[limit-1].ID.String()
-		page.NextCursor = &next
-	}
+	found, next := cut(found, limit, func(e *preferences.Entry) fmt.Stringer { return e.ID })
+	page := wire.Consents{Data: []wire.Consent{}, NextCursor: next}
 	for _, e := range found {
 		page.Data = append(page.Data, consent(e))
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -11,12 +12,11 @@ import (
 	"tidings/internal/store"
 )
 
-var deadParameters = []parameter{
+var deadParameters = append([]parameter{
 	{"channel", "On this channel."}, {"lane", "In this lane."}, {"reason", "Dead for this reason."}, {"app", "Of this app."},
 	{"event", "Of this event type."}, {"user_id", "To this user."}, {"provider", "That this provider was called for."},
 	{"since", "Dead at this time (RFC 3339) or later."}, {"until", "Dead before this time (RFC 3339)."},
-	{"limit", "How many: 50 unless told, at most 200."}, {"cursor", "The next_cursor of the page before."},
-}
+}, pageParameters()...)
 
 func (s *service) listDead(c *call) (*answer, error) {
 	if err := c.onlyQuery(); err != nil {
@@ -27,26 +27,16 @@ func (s *service) listDead(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := limitOf(q)
+	before, limit, err := pageOf(q, tidings.ParseDeliveryID)
 	if err != nil {
 		return nil, err
 	}
-	var before tidings.DeliveryID
-	if q.Has("cursor") {
-		if before, err = tidings.ParseDeliveryID(q.Get("cursor")); err != nil {
-			return nil, invalid("/cursor", "must be the next_cursor of a page")
-		}
-	}
-	found, err := s.Store.DeadLetters(c.Context(), f, before, limit+1) // one more tells whether there is a next page
+	found, err := s.Store.DeadLetters(c.Context(), f, before, limit+1)
 	if err != nil {
 		return nil, err
 	}
-	page := wire.DeadLetters{Data: []wire.DeadLetter{}}
-	if len(found) > limit {
-		found = found[:limit]
-		next := found[limit-1].ID.String()
-		page.NextCursor = &next
-	}
+	found, next := cut(found, limit, func(d *store.DeadLetter) fmt.Stringer { return d.ID })
+	page := wire.DeadLetters{Data: []wire.DeadLetter{}, NextCursor: next}
 	for i := range found {
 		page.Data = append(page.Data, trail.DeadLetter(&found[i]))
 	}

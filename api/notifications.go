@@ -11,12 +11,11 @@ import (
 	"tidings/internal/store"
 )
 
-var listParameters = []parameter{
+var listParameters = append([]parameter{
 	{"user_id", "Of this user."}, {"app", "Of this app."}, {"event", "Of this event type."}, {"dedupe_key", "Posted under this key."},
 	{"status", "With this status."}, {"channel", "Sent or held on this channel; with a reason, the channel that it is about."}, {"reason", "With a decision, hold or delivery for this reason."},
 	{"since", "Accepted at this time (RFC 3339) or later."}, {"until", "Accepted before this time (RFC 3339)."},
-	{"limit", "How many: 50 unless told, at most 200."}, {"cursor", "The next_cursor of the page before."},
-}
+}, pageParameters()...)
 
 func (s *service) readTrail(c *call) (*answer, error) {
 	if err := c.onlyQuery(); err != nil {
@@ -109,15 +108,8 @@ func filter(q url.Values) (store.Filter, error) {
 	if f.Since, f.Until, err = sinceUntil(q); err != nil {
 		return f, err
 	}
-	if f.Limit, err = limitOf(q); err != nil {
-		return f, err
-	}
-	if q.Has("cursor") {
-		if f.Before, err = tidings.ParseNotificationID(q.Get("cursor")); err != nil {
-			return f, invalid("/cursor", "must be the next_cursor of a page")
-		}
-	}
-	return f, nil
+	f.Before, f.Limit, err = pageOf(q, tidings.ParseNotificationID)
+	return f, err
 }
 
 // closedLists refuses values that are on none of the closed lists.

@@ -17,6 +17,34 @@ const (
 	maxPageLimit = 200
 )
 
+// pageParameters are those of every list that comes in pages.
+func pageParameters() []parameter {
+	return []parameter{
+		{"limit", fmt.Sprintf("How many: %d unless told, at most %d.", pageLimit, maxPageLimit)}, {"cursor", "The next_cursor of the page before."},
+	}
+}
+
+// pageOf is how many of a list are asked for, and where they begin; zero: at the newest.
+func pageOf[ID any](q url.Values, parse func(string) (ID, error)) (before ID, limit int, err error) {
+	if limit, err = limitOf(q); err != nil || !q.Has("cursor") {
+		return before, limit, err
+	}
+	if before, err = parse(q.Get("cursor")); err != nil {
+		return before, 0, invalid("/cursor", "must be the next_cursor of a page")
+	}
+	return before, limit, nil
+}
+
+// cut takes what is beyond the limit off a list that was read one longer, which tells whether there
+// is a next page, and gives that page's cursor; nil: there is none.
+func cut[T any](found []T, limit int, id func(*T) fmt.Stringer) (page []T, next *string) {
+	if len(found) <= limit {
+		return found, nil
+	}
+	cursor := id(&found[limit-1]).String()
+	return found[:limit], &cursor
+}
+
 // limitOf is how many of a list are asked for.
 func limitOf(q url.Values) (int, error) {
 	if !q.Has("limit") {

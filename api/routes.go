@@ -106,7 +106,9 @@ func (s *service) userRoutes() []route {
 		},
 		{
 			method: http.MethodGet, pattern: "/v1/users/{user_id}/addresses", scope: scopeUsers, summary: "List addresses",
-			gives:  []reply{{status: http.StatusOK, about: "All of them, oldest first, retired ones too.", body: wire.Addresses{}}},
+			about:  "Newest first, retired ones too.",
+			query:  pageParameters(),
+			gives:  []reply{{status: http.StatusOK, about: "A page.", body: wire.Addresses{}}},
 			errors: []problem.Code{problem.NotFound},
 			serve:  s.listAddresses,
 		},
@@ -144,7 +146,7 @@ func (s *service) userRoutes() []route {
 		{
 			method: http.MethodGet, pattern: "/v1/users/{user_id}/consents", scope: scopeUsers, summary: "List the consents of a user",
 			about:  "The ledger, newest first: each opt-in and opt-out, each thread that was muted and each change of quiet hours, time zone and language, by which way it came and whose key it was.",
-			query:  consentParameters,
+			query:  pageParameters(),
 			gives:  []reply{{status: http.StatusOK, about: "A page.", body: wire.Consents{}}},
 			errors: []problem.Code{problem.NotFound},
 			serve:  s.listConsents,

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 
 	"tidings"
@@ -153,15 +154,20 @@ func (s *service) listAddresses(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Store.Addresses(c.Context(), id)
+	before, limit, err := pageOf(c.URL.Query(), tidings.ParseAddressID)
 	if err != nil {
 		return nil, err
 	}
-	out := wire.Addresses{Data: []wire.Address{}}
-	for _, a := range all {
-		out.Data = append(out.Data, address(a))
+	found, err := s.Store.Addresses(c.Context(), id, before, limit+1)
+	if err != nil {
+		return nil, err
 	}
-	return ok(out), nil
+	found, next := cut(found, limit, func(a *tidings.Address) fmt.Stringer { return a.ID })
+	page := wire.Addresses{Data: []wire.Address{}, NextCursor: next}
+	for _, a := range found {
+		page.Data = append(page.Data, address(a))
+	}
+	return ok(page), nil
 }
 
 func (s *service) retireAddress(c *call) (*answer, error) {

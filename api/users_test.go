@@ -77,6 +77,50 @@ func TestAddressesAreRegisteredRefreshedMovedAndRetired(t *testing.T) {
 	b.call("GET", "/v1/users/nobody/addresses", "").want(404, "not_found")
 }
 
+func TestAddressesAreListedPageByPageNewestFirst(t *testing.T) {
+	b := newBench(t)
+	const many = 5
+	var posted []string
+	for i := range many {
+		var a wire.Address
+		b.call("POST", "/v1/users/u_1/addresses", fmt.Sprintf(`{"channel":"push","provider":"apns","token":"%064x"}`, i)).want(201, "").into(&a)
+		posted = append(posted, a.ID.String())
+	}
+	b.call("POST", "/v1/users/u_2/addresses", `{"channel":"push","provider":"apns","token":"`+strings.Repeat("ab", 32)+`"}`).want(201, "")
+	slices.Sort(posted) // ids sort by time
+	slices.Reverse(posted)
+	for limit := 1; limit <= many+1; limit++ {
+		var listed []string
+		for path, pages := fmt.Sprintf("/v1/users/u_1/addresses?limit=%d", limit), 0; path != ""; pages++ {
+			var page wire.Addresses
+			b.call("GET", path, "").want(200, "").into(&page)
+			if len(page.Data) > limit || len(page.Data) == 0 || pages > many {
+				t.Fatalf("limit %d: a page of %d", limit, len(page.Data))
+			}
+			for _, a := range page.Data {
+				listed = append(listed, a.ID.String())
+			}
+			path = ""
+			if page.NextCursor != nil {
+				path = fmt.Sprintf("/v1/users/u_1/addresses?limit=%d&cursor=%s", limit, *page.NextCursor)
+			}
+		}
+		if !slices.Equal(listed, posted) {
+			t.Errorf("limit %d: %v, want %v", limit, listed, posted)
+		}
+	}
+	for _, path := range []string{"/v1/users/u_1/addresses", "/v1/lanes"} {
+		if next, is := b.call("GET", path, "").want(200, "").json()["next_cursor"]; !is || next != nil {
+			t.Errorf("the last page of %s has the next_cursor %v", path, next)
+		}
+	}
+	for query, at := range map[string]string{"limit=0": "/limit", "limit=201": "/limit", "cursor=ntf_x": "/cursor", "cursor=": "/cursor", "status=active": "/status"} {
+		if got := b.call("GET", "/v1/users/u_1/addresses?"+query, "").want(422, "invalid_input").at(); !slices.Equal(got, []string{at}) {
+			t.Errorf("%s: %v, want %s", query, got, at)
+		}
+	}
+}
+
 func TestTokensFitTheirProvider(t *testing.T) {
 	b := newBench(t)
 	push := func(provider, token string) string {

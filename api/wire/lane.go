@@ -10,7 +10,8 @@ import (
 
 // Lanes are all lanes.
 type Lanes struct {
-	Data []Lane `json:"data"`
+	Data       []Lane  `json:"data"`
+	NextCursor *string `json:"next_cursor" doc:"null: all lanes are on one page."`
 }
 
 // Lane is how one lane stands.

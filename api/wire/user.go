@@ -113,9 +113,10 @@ type Address struct {
 	RetiredAt    Time                  `json:"retired_at"`
 }
 
-// Addresses are all addresses of a user, oldest first.
+// Addresses is a page of the addresses of a user, newest first.
 type Addresses struct {
-	Data []Address `json:"data"`
+	Data       []Address `json:"data"`
+	NextCursor *string   `json:"next_cursor" doc:"The cursor of the next page; null: this is the last."`
 }
 
 // Preferences are what a user wants.

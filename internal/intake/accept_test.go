@@ -31,7 +31,7 @@ func TestAnEventMakesItsUserAndReachesItsLane(t *testing.T) {
 		if ids := r.published(t, "email.bulk", 1); ids[0] != trail.Deliveries[0].ID {
 			t.Errorf("lane holds %v, want %v", ids, trail.Deliveries[0].ID)
 		}
-		addresses, err := r.store.Addresses(t.Context(), "u_1")
+		addresses, err := r.store.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		if err != nil || len(addresses) != 1 || addresses[0].Value != "u_1@example.test" || addresses[0].ID != trail.Deliveries[0].AddressID {
 			t.Errorf("addresses = %+v, %v; want the e-mail that the delivery goes to", addresses, err)
 		}
@@ -179,11 +179,11 @@ func TestAChangedEmailTakesThePlaceOfTheOldOne(t *testing.T) {
 		if describe(res.Decisions) != "push:suppress:0:no_address email:send:1: " {
 			t.Errorf("decisions = %q, want the new e-mail alone", describe(res.Decisions))
 		}
-		addresses, err := r.store.Addresses(t.Context(), "u_1")
+		addresses, err := r.store.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		if err != nil || len(addresses) != 2 {
 			t.Fatalf("addresses = %+v, %v; want two", addresses, err)
 		}
-		if addresses[0].Status != tidings.AddressRetired || addresses[1].Status != tidings.AddressActive || addresses[1].Value != email {
+		if addresses[1].Status != tidings.AddressRetired || addresses[0].Status != tidings.AddressActive || addresses[0].Value != email {
 			t.Errorf("addresses = %+v, want the old one retired and the new one active", addresses)
 		}
 		old := r.accept(t, shipped("u_1", "")) // and back again

@@ -72,7 +72,7 @@ func TestAHoldIsDecidedByTheFactsOfItsRelease(t *testing.T) {
 		{"the user has opted out meanwhile", func(t *testing.T, r *rig) { r.optOut(t, "u_1", tidings.Email) }, 0, tidings.ReasonOptedOutChannel},
 		{"it is too late, whatever the user wants", func(t *testing.T, r *rig) { r.optOut(t, "u_1", tidings.Email) }, 24 * time.Hour, tidings.ReasonExpired},
 		{"the address is gone", func(t *testing.T, r *rig) {
-			addresses, err := r.store.Addresses(t.Context(), "u_1")
+			addresses, err := r.store.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 			if err == nil {
 				err = r.store.RetireAddress(t.Context(), "u_1", addresses[0].ID, time.Now())
 			}

@@ -9,14 +9,19 @@ import (
 	"tidings"
 )
 
-// Addresses lists a user's addresses, oldest first, retired ones too. An unknown user is ErrNotFound.
-func (s *Store) Addresses(ctx context.Context, user string) ([]tidings.Address, error) {
+// Addresses lists a user's addresses, newest first and retired ones too, from before an address on;
+// zero: from the newest. An unknown user is ErrNotFound.
+func (s *Store) Addresses(ctx context.Context, user string, before tidings.AddressID, limit int) ([]tidings.Address, error) {
 	var list []tidings.Address
 	err := s.read(ctx, func(t *tx) (err error) {
 		if _, err = t.user(user); err != nil {
 			return err
 		}
-		list, err = t.addresses(user)
+		from := before[:]
+		if before.IsZero() {
+			from = []byte(beforeAll)
+		}
+		list, err = t.addresses("addresses_page", user, from, limit)
 		return err
 	})
 	if err != nil {
@@ -25,9 +30,10 @@ func (s *Store) Addresses(ctx context.Context, user string) ([]tidings.Address, 
 	return list, nil
 }
 
-func (t *tx) addresses(user string) ([]tidings.Address, error) {
+// addresses are the rows of a statement that reads addresses.
+func (t *tx) addresses(name string, args ...any) ([]tidings.Address, error) {
 	var list []tidings.Address
-	err := t.query("addresses_of_user", []any{user}, func(r row) error {
+	err := t.query(name, args, func(r row) error {
 		var a tidings.Address
 		if err := r.Scan(addressFields(&a)...); err != nil {
 			return err

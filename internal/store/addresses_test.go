@@ -108,7 +108,7 @@ func TestRetiringOnesOwnEmailClearsTheField(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		_, err := s.PutUser(t.Context(), store.UserChange{ID: "u_1", Email: "ann@example.test", Phone: "+15550100001"}, noon())
 		fatal(t, err)
-		list, err := s.Addresses(t.Context(), "u_1")
+		list, err := s.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		fatal(t, err)
 		email := slices.IndexFunc(list, func(a tidings.Address) bool { return a.Channel == tidings.Email })
 		fatal(t, s.RetireAddress(t.Context(), "u_1", list[email].ID, noon()))
@@ -135,7 +135,7 @@ func TestAnAddressOfSomebodyElseIsNotFound(t *testing.T) {
 // addressLines are a user's addresses, sorted, as "push a1b2c3 retired address_moved".
 func addressLines(t *testing.T, s *store.Store, user string) []string {
 	t.Helper()
-	list, err := s.Addresses(t.Context(), user)
+	list, err := s.Addresses(t.Context(), user, tidings.AddressID{}, 100)
 	fatal(t, err)
 	var lines []string
 	for _, a := range list {

@@ -160,12 +160,12 @@ func TestSpellingsOfOneAddressAreOneAddress(t *testing.T) {
 			fatal(t, err)
 		}
 		put("u_1", "Ann@example.test")
-		first, err := s.Addresses(t.Context(), "u_1")
+		first, err := s.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		fatal(t, err)
 		put("u_1", "ann@example.test")
 		_, created, err := s.RegisterAddress(t.Context(), tidings.Address{UserID: "u_1", Channel: tidings.Email, Value: "ANN@example.test"}, noon())
 		fatal(t, err)
-		all, err := s.Addresses(t.Context(), "u_1")
+		all, err := s.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		fatal(t, err)
 		if created || len(all) != 1 || all[0].ID != first[0].ID || all[0].Value != "ANN@example.test" || all[0].Status != tidings.AddressActive {
 			t.Errorf("created %v, addresses %+v", created, all)

@@ -56,7 +56,7 @@ func (s *Store) ExportUser(ctx context.Context, id string) (*UserExport, error) 
 		if e.User, err = t.user(id); err != nil {
 			return err
 		}
-		if e.Addresses, err = t.addresses(id); err != nil {
+		if e.Addresses, err = t.addresses("addresses_of_user", id); err != nil {
 			return err
 		}
 		if e.Preferences, err = t.preferences(id); err != nil {

@@ -18,7 +18,7 @@ func TestAnUnknownUserIsNotFound(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		_, err := s.User(t.Context(), "u_1")
 		wantError(t, err, store.ErrNotFound)
-		_, err = s.Addresses(t.Context(), "u_1")
+		_, err = s.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		wantError(t, err, store.ErrNotFound)
 		_, _, err = s.Preferences(t.Context(), "u_1")
 		wantError(t, err, store.ErrNotFound)
@@ -78,11 +78,11 @@ func TestAnUnchangedFieldDoesNotReviveItsAddress(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		_, err := s.PutUser(t.Context(), store.UserChange{ID: "u_1", Email: "ann@example.test"}, noon())
 		fatal(t, err)
-		before, err := s.Addresses(t.Context(), "u_1")
+		before, err := s.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		fatal(t, err)
 		_, err = s.PutUser(t.Context(), store.UserChange{ID: "u_1", Email: "ann@example.test", Locale: "de"}, noon().Add(time.Hour))
 		fatal(t, err)
-		after, err := s.Addresses(t.Context(), "u_1")
+		after, err := s.Addresses(t.Context(), "u_1", tidings.AddressID{}, 100)
 		fatal(t, err)
 		if !equalJSON(t, before, after) {
 			t.Errorf("addresses were %+v, are %+v", before, after)

@@ -2,6 +2,10 @@
 SELECT id, user_id, channel, provider, value, status, reason, strikes, struck_at, registered_at, last_ok_at, retired_at
 FROM addresses WHERE user_id = $1 ORDER BY id;
 
+-- name: addresses_page
+SELECT id, user_id, channel, provider, value, status, reason, strikes, struck_at, registered_at, last_ok_at, retired_at
+FROM addresses WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
+
 -- Two users who register one token at the same time come one after the other.
 -- name: address_mutex
 SELECT {{mutex}}(CAST($1 AS BIGINT));
