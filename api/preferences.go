@@ -71,8 +71,8 @@ func (s *service) patchPreferences(c *call) (*answer, error) {
 func (s *service) toConfirm(c *call, user string, in *wire.PreferencesPatch, p *preferences.Preferences) map[string]wire.Link {
 	waiting := map[string]wire.Link{}
 	for _, name := range in.Named() {
-		if stands := p.Consents[name]; stands.State == preferences.ConsentAsked && !stands.Line.IsZero() {
-			waiting[name] = s.confirmLink(user, name, stands.Line, c.now)
+		if line := p.Consents[name].Newest(); !line.IsZero() {
+			waiting[name] = s.confirmLink(user, name, line, c.now)
 		}
 	}
 	return waiting

@@ -136,7 +136,7 @@ func (s *service) userRoutes() []route {
 		{
 			method: http.MethodPost, pattern: "/v1/users/{user_id}/consents", scope: scopeUsers, grows: true, summary: "Record a consent",
 			about: "What a person answered when they were asked, in which words: it changes their preferences and goes into the ledger, which is only added to. " +
-				"In a category with double_opt_in it is asked until the person opens confirm_url, within 7 days; asked for anew, only the newest link confirms it. " +
+				"In a category with double_opt_in it is asked until the person opens confirm_url, within 7 days, for the channels that it covers; asked for anew, only the newest link confirms them. What was confirmed before goes on meanwhile. " +
 				"Changes of preferences go into the ledger by themselves. An unknown user is made: an answer must not be lost.",
 			takes:  takes[wire.ConsentChange](consentExample),
 			gives:  []reply{{status: http.StatusCreated, about: "The line of the ledger.", body: wire.Consent{}}},

@@ -10,7 +10,9 @@ import (
 type Consent struct {
 	State ConsentState      `json:"state"`
 	At    time.Time         `json:"at"`
-	Line  tidings.ConsentID `json:"line,omitzero"` // the line that asked for it: the link to another one confirms nothing
+	Line  tidings.ConsentID `json:"line,omitzero"` // the newest that asked for it; of a given one, the last that was confirmed
+
+	Asked map[tidings.Channel]Asking `json:"asked,omitempty"` // what waits for a link, beside what is given; never changed in place
 }
 
 // A ConsentState says whether somebody agreed, or what else a line of the ledger tells.
@@ -18,7 +20,7 @@ type ConsentState string
 
 // The states of a consent, which are also the actions of the ledger.
 const (
-	ConsentAsked     ConsentState = "asked"     // agreed once, and is to confirm it by a link
+	ConsentAsked     ConsentState = "asked"     // agreed once, to all that was agreed to, and is to confirm it by a link
 	ConsentGiven     ConsentState = "given"     // agreed, and confirmed it where that is asked for
 	ConsentWithdrawn ConsentState = "withdrawn" // took it back
 )
@@ -35,10 +37,10 @@ func asksFirst(c *tidings.Category) bool {
 	return c.Kind == tidings.Marketing && c.Consent != tidings.OptOut
 }
 
-// consents reports whether the user agreed to a category that asks first, on a channel. Who said
-// yes to some of its channels only agreed to those.
-func (p *Preferences) consents(category string, channel tidings.Channel) bool {
-	if p.Consents[category].State != ConsentGiven {
+// Agrees reports whether the user agreed to a category that asks first, on a channel, and confirmed
+// that where it asks twice. Who said yes to some of its channels only agreed to those.
+func (p *Preferences) Agrees(category string, channel tidings.Channel) bool {
+	if stands := p.Consents[category]; stands.State != ConsentGiven || stands.Waits(channel) {
 		return false
 	}
 	choice, named := p.Categories[category]
@@ -71,35 +73,6 @@ func (p *Preferences) OptOut(c *tidings.Category, channel tidings.Channel) {
 	case c.Kind != tidings.Critical:
 		p.Agree(c.Name, false)
 	}
-}
-
-// Confirm makes a consent given that a line of the ledger asked for, and gives the lines that say
-// so: none when nothing waits for it, or what waits was asked for by another line.
-func (p *Preferences) Confirm(category string, line tidings.ConsentID, by Origin, now time.Time) []Entry {
-	stands := p.Consents[category]
-	if stands.State != ConsentAsked || stands.Line != line {
-		return nil
-	}
-	p.stand(category, Consent{State: ConsentGiven, At: now, Line: line})
-	s := settling{by: by, now: now}
-	choice, named := p.Categories[category]
-	if !named || choice.All != nil && *choice.All {
-		s.add(category, "", ConsentGiven)
-		s.refusals(category, choice)
-		return s.entries
-	}
-	for _, channel := range tidings.Channels() {
-		if choice.Channels[channel] {
-			s.add(category, channel, ConsentGiven)
-		}
-	}
-	return s.entries
-}
-
-// Confirmed reports whether a line of the ledger asked for the consent that the user has given.
-func (p *Preferences) Confirmed(category string, line tidings.ConsentID) bool {
-	stands := p.Consents[category]
-	return stands.State == ConsentGiven && stands.Line == line
 }
 
 func (p *Preferences) choose(category string, c Choice) {

@@ -89,8 +89,7 @@ func (q *question) inputConsent() string {
 	c := &q.Event.Category
 	var parts []string
 	if asksFirst(c) {
-		stands := q.Preferences.Consents[c.Name]
-		parts = append(parts, c.Name+" asks first; "+either(stands.State == "", "no consent is recorded", fmt.Sprintf("%s on %s", stands.State, instant(stands.At))))
+		parts = append(parts, c.Name+" asks first; "+q.Preferences.Consents[c.Name].stance(q.channel))
 	}
 	if on, named := c.Channels[q.channel]; named && !on {
 		asked := q.Preferences.Categories[c.Name].asks(q.channel)
@@ -100,6 +99,18 @@ func (q *question) inputConsent() string {
 		return "none is needed"
 	}
 	return strings.Join(parts, "; ")
+}
+
+// stance is where a consent stands on a channel.
+func (c Consent) stance(channel tidings.Channel) string {
+	switch said := fmt.Sprintf("%s on %s", c.State, instant(c.At)); {
+	case c.State == "":
+		return "no consent is recorded"
+	case c.State == ConsentGiven && c.Waits(channel):
+		return fmt.Sprintf("%s, but %s was asked for and is not confirmed", said, channel)
+	default:
+		return said
+	}
 }
 
 func (q *question) inputAddress() string {

@@ -54,65 +54,17 @@ func Sources() []Source {
 	return []Source{SourceAPI, SourcePage, SourceUnsubscribe, SourceStop, SourceStart, SourceComplaint, SourceOperator, SourceRepair}
 }
 
-// repairWording is what the ledger keeps of a repair.
-const repairWording = "what was stored could not be read: the choices are those of this ledger, quiet hours and muted threads are lost"
-
-// Recall is what a user wants as far as a ledger tells, oldest line first: it knows the opt-ins and
-// opt-outs, and neither quiet hours nor threads. Where its lines leave a doubt, less gets through.
-func Recall(ledger []Entry) Preferences {
-	var p Preferences
-	for _, e := range ledger {
-		yes := e.Action != ConsentWithdrawn
-		switch {
-		case e.About != "": // of a thread, or a setting
-		case e.Source == SourceStop, e.Source == SourceStart: // of a number, whoever has it
-		case e.Source == SourceRepair: // it says again what the lines before it say
-		case e.Category == "" && e.Channel == "":
-			p.All = &yes
-		case e.Category == "":
-			p.Channels = put(p.Channels, e.Channel, &yes)
-		default:
-			p.recall(&e, yes)
-		}
-	}
-	return p
-}
-
-// recall takes a line about a category.
-func (p *Preferences) recall(e *Entry, yes bool) {
-	choice := p.Categories[e.Category]
-	switch confirmed := e.Action == ConsentGiven && p.Consents[e.Category].State == ConsentAsked && choice.asksAny(); {
-	case e.Channel != "":
-		next := Choice{All: choice.All, Channels: maps.Clone(choice.Channels)}
-		next.set(e.Channel, yes)
-		p.choose(e.Category, next)
-	case !confirmed: // a confirmation is of what was asked for, be it some channels
-		p.Agree(e.Category, yes)
-	}
-	stands := p.Consents[e.Category]
-	switch asks := p.Categories[e.Category].asksAny(); {
-	case !asks:
-		p.stand(e.Category, Consent{State: ConsentWithdrawn, At: e.At})
-	case e.Action == ConsentAsked && stands.State != ConsentGiven && (stands.State != ConsentAsked || !stands.At.Equal(e.At)):
-		p.stand(e.Category, Consent{State: ConsentAsked, At: e.At, Line: e.ID}) // the first line of a change that asks
-	case e.Action == ConsentGiven:
-		p.stand(e.Category, Consent{State: ConsentGiven, At: e.At, Line: stands.Line})
-	}
-}
-
-// Repaired is the line that tells that preferences were recalled from the ledger.
-func (p *Preferences) Repaired(now time.Time) Entry {
-	by := Origin{Source: SourceRepair, Wording: repairWording}
-	return by.Entry("", "", action(p.refusesAll() == ""), now)
-}
-
 // Settle compares what a user wanted with what they want now, brings the consents of after to where
 // they stand thereby, and gives what the ledger must keep of it, widest first. categories knows
-// those of the catalogue. A yes to a category that asks twice is asked until it is confirmed. What
-// only repeats what was so before leaves no line, and neither does taking back a choice that said
+// those of the catalogue. A yes to a category that asks twice is asked until it is confirmed, for the
+// channels that were not agreed to before. What only repeats what was so before leaves no line, and neither does taking back a choice that said
 // what silence says. A line without a channel is true of every channel of its category.
 func Settle(before Preferences, after *Preferences, categories func(name string) (tidings.Category, bool), by Origin, now time.Time) []Entry {
 	s := settling{by: by, now: now}
+	return s.settle(&before, after, categories)
+}
+
+func (s *settling) settle(before, after *Preferences, categories func(name string) (tidings.Category, bool)) []Entry {
 	s.add("", "", turned(before.All, after.All, true))
 	for _, channel := range tidings.Channels() {
 		s.add("", channel, turned(cell(before.Channels, channel), cell(after.Channels, channel), true))
@@ -121,7 +73,7 @@ func Settle(before Preferences, after *Preferences, categories func(name string)
 	for _, name := range names(before.Categories, after.Categories) {
 		c, _ := categories(name)
 		c.Name = name
-		s.category(&c, before.Categories[name], after)
+		s.category(&c, before, after)
 	}
 	s.threads(before.Threads, after.Threads)
 	s.quiet(before.QuietHours, after.QuietHours)
@@ -142,9 +94,9 @@ func names[V any](a, b map[string]V) []string {
 }
 
 // Answer takes what a person answered when they were asked for their consent to a category, or to a
-// channel of it. The first line is the answer, which is kept also when nothing changes by it: it
-// may have been asked in other words, and then only the newest link confirms it. An earlier no to a
-// channel stays; the ledger says so again after a yes to the whole.
+// channel of it. The first line is the answer, which is kept also when nothing changes by it: it may
+// have been asked in other words, and where a category asks twice, a yes is to be confirmed in those.
+// An earlier no to a channel stays; the ledger says so again after a yes to the whole.
 func (p *Preferences) Answer(c *tidings.Category, channel tidings.Channel, yes bool, by Origin, now time.Time) []Entry {
 	before := p.Clone()
 	if channel == "" {
@@ -154,22 +106,22 @@ func (p *Preferences) Answer(c *tidings.Category, channel tidings.Channel, yes b
 		choice.set(channel, yes)
 		p.choose(c.Name, choice)
 	}
-	lines := Settle(before, p, func(string) (tidings.Category, bool) { return *c, true }, by, now)
+	s := settling{by: by, now: now, again: true}
+	lines := s.settle(&before, p, func(string) (tidings.Category, bool) { return *c, true })
 	if len(lines) > 0 && lines[0].Channel == channel {
 		return lines
 	}
-	s := settling{by: by, now: now}
-	state := action(yes)
-	if yes && c.Kind == tidings.Marketing && c.Consent == tidings.DoubleOptIn && p.Consents[c.Name].State != ConsentGiven {
-		state = ConsentAsked
-	}
-	s.add(c.Name, channel, state)
+	s.entries = nil
+	s.add(c.Name, channel, action(yes))
 	if channel == "" && yes {
 		s.refusals(c.Name, p.Categories[c.Name])
 	}
-	whole := yes || channel == ""
-	if c.Kind == tidings.Marketing && whole && (state == ConsentAsked || p.Consents[c.Name].State != state) {
-		p.stand(c.Name, Consent{State: state, At: now, Line: s.entries[0].ID})
+	switch {
+	case c.Kind != tidings.Marketing:
+	case yes:
+		s.restand(c, &before, p, s.entries[:1])
+	case channel == "" && p.Consents[c.Name].State != ConsentWithdrawn:
+		p.stand(c.Name, Consent{State: ConsentWithdrawn, At: now, Line: s.entries[0].ID})
 	}
 	return s.entries
 }
@@ -178,6 +130,7 @@ func (p *Preferences) Answer(c *tidings.Category, channel tidings.Channel, yes b
 type settling struct {
 	by      Origin
 	now     time.Time
+	again   bool // a person was asked: also what they agreed to before is to be confirmed in these words
 	entries []Entry
 }
 
@@ -195,27 +148,19 @@ func (s *settling) append(e Entry) {
 }
 
 // category adds the lines of one category, and lets its consent follow from them.
-func (s *settling) category(c *tidings.Category, was Choice, after *Preferences) {
+func (s *settling) category(c *tidings.Category, before, after *Preferences) {
 	is := after.Categories[c.Name]
 	first := len(s.entries)
-	s.cells(c, was, is)
+	s.cells(c, before.Categories[c.Name], is)
 	lines := s.entries[first:]
-	stood := after.Consents[c.Name].State
-	if len(lines) == 0 || c.Kind != tidings.Marketing && stood == "" {
-		return
-	}
-	yes := slices.IndexFunc(lines, func(e Entry) bool { return e.Action == ConsentGiven })
 	switch {
+	case len(lines) == 0 || c.Kind != tidings.Marketing && after.Consents[c.Name].State == "":
 	case !is.asksAny() && is.All == nil && !asksFirst(c):
 		delete(after.Consents, c.Name) // nothing is said of the whole, and nothing has to be
 	case !is.asksAny():
 		after.stand(c.Name, Consent{State: ConsentWithdrawn, At: s.now})
-	case stood == ConsentGiven, yes < 0:
-	case c.Consent == tidings.DoubleOptIn:
-		await(lines)
-		after.stand(c.Name, Consent{State: ConsentAsked, At: s.now, Line: lines[yes].ID})
 	default:
-		after.stand(c.Name, Consent{State: ConsentGiven, At: s.now})
+		s.restand(c, before, after, lines)
 	}
 }
 
@@ -258,15 +203,6 @@ func (s *settling) refusals(category string, choice Choice) {
 	for _, channel := range tidings.Channels() {
 		if on, named := choice.Channels[channel]; named && !on {
 			s.add(category, channel, ConsentWithdrawn)
-		}
-	}
-}
-
-// await makes of each yes one that is to be confirmed.
-func await(lines []Entry) {
-	for i := range lines {
-		if lines[i].Action == ConsentGiven {
-			lines[i].Action = ConsentAsked
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (p *Preferences) lacksConsent(c *tidings.Category, channel tidings.Channel)
 	if c.Kind == tidings.Critical {
 		return ""
 	}
-	if asksFirst(c) && !p.consents(c.Name, channel) {
+	if asksFirst(c) && !p.Agrees(c.Name, channel) {
 		return tidings.ReasonConsentMissing
 	}
 	if on, named := c.Channels[channel]; named && !on && !p.Categories[c.Name].asks(channel) {

@@ -126,7 +126,11 @@ func drawAllWishes(t *rapid.T) preferences.Preferences {
 		p = apply(t, p, []byte(`{"threads":{"orders":{"t_1":false}}}`))
 	}
 	if state := rapid.SampledFrom([]preferences.ConsentState{"", preferences.ConsentAsked, preferences.ConsentGiven}).Draw(t, "agreed"); state != "" {
-		p.Consents = map[string]preferences.Consent{"orders": {State: state}}
+		stands := preferences.Consent{State: state}
+		if rapid.Bool().Draw(t, "widened") {
+			stands.Asked = map[tidings.Channel]preferences.Asking{rapid.SampledFrom(drawnChannels).Draw(t, "asked for"): {Stands: rapid.Bool().Draw(t, "stands")}}
+		}
+		p.Consents = map[string]preferences.Consent{"orders": stands}
 	}
 	return p
 }

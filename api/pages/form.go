@@ -76,7 +76,11 @@ func (v *visitor) choosable() map[string][]tidings.Channel {
 }
 
 // wanted is what a user wants of a category on a channel, whatever they want of the channel or of all.
+// What waits for a link is not wanted yet.
 func wanted(p *preferences.Preferences, c *tidings.Category, channel tidings.Channel) bool {
+	if asksTwice(c) && p.Consents[c.Name].State == preferences.ConsentGiven {
+		return p.Agrees(c.Name, channel)
+	}
 	choice, chosen := p.Categories[c.Name]
 	if on, named := choice.Channels[channel]; named {
 		return on
@@ -91,10 +95,14 @@ func wanted(p *preferences.Preferences, c *tidings.Category, channel tidings.Cha
 	return on || !named
 }
 
-// locked reports whether a category cannot be switched on here: it asks twice, the second time by
-// a link that is sent.
+// locked reports whether nothing of a category can be switched here: it asks twice, the second time
+// by a link that is sent. Once some of it was agreed to, that can be switched off.
 func (v *visitor) locked(c *tidings.Category) bool {
-	return c.Kind == tidings.Marketing && c.Consent == tidings.DoubleOptIn && v.wants.Consents[c.Name].State != preferences.ConsentGiven
+	return asksTwice(c) && v.wants.Consents[c.Name].State != preferences.ConsentGiven
+}
+
+func asksTwice(c *tidings.Category) bool {
+	return c.Kind == tidings.Marketing && c.Consent == tidings.DoubleOptIn
 }
 
 func asksFirst(c *tidings.Category) bool {
@@ -139,7 +147,9 @@ func (f *form) apply(p *preferences.Preferences, u *tidings.User, v *visitor) {
 		if v.locked(&c) {
 			continue
 		}
-		maps.DeleteFunc(boxes, func(channel tidings.Channel, _ bool) bool { return !slices.Contains(choosable[name], channel) })
+		maps.DeleteFunc(boxes, func(channel tidings.Channel, on bool) bool {
+			return !slices.Contains(choosable[name], channel) || on && asksTwice(&c) && !wanted(p, &c, channel)
+		})
 		choose(p, &c, boxes, len(choosable[name]))
 	}
 	switch hours, _ := f.hours(); {

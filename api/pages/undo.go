@@ -47,7 +47,7 @@ func (v *visitor) stepBack(after, before preferences.Preferences, now, then tidi
 	}
 	preferences.Settle(after, &back, v.categoryOf, preferences.Origin{}, time.Time{})
 	for name := range union(before.Consents, back.Consents) {
-		if (back.Consents[name].State == preferences.ConsentGiven) != (before.Consents[name].State == preferences.ConsentGiven) {
+		if !back.SameConsent(&before, name) {
 			return s
 		}
 	}

@@ -58,13 +58,15 @@ type boxView struct {
 	Channel tidings.Channel
 	Label   string
 	On      bool
+	Locked  bool // it cannot be switched here
 }
 
 // A kindView is one category.
 type kindView struct {
 	Name, Title, Description string
-	ToConfirm                bool
+	ToConfirm                bool // some of it waits for a link
 	Locked                   bool // it asks twice, which this page cannot
+	PartLocked               bool // in what is off of it
 	boxesView
 }
 
@@ -94,9 +96,11 @@ func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
 	}
 	for name := range now.kinds {
 		c := v.catalogue.Categories[name]
-		k := kindView{Name: name, boxesView: v.boxes(kindPrefix+name, f.kinds[name], now.kinds[name]), ToConfirm: v.wants.Consents[name].State == preferences.ConsentAsked}
+		k := kindView{Name: name, boxesView: v.boxes(kindPrefix+name, f.kinds[name], now.kinds[name]), ToConfirm: v.waits(&c)}
 		k.Title, k.Description = v.describe(&c)
-		k.Locked = v.locked(&c)
+		if k.Locked = v.locked(&c); asksTwice(&c) && !k.Locked {
+			k.PartLocked = k.lock(now.kinds[name])
+		}
 		view.Kinds = append(view.Kinds, k)
 	}
 	slices.SortFunc(view.Kinds, func(a, b kindView) int { return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) })
@@ -112,7 +116,7 @@ func (v *visitor) boxes(field string, on, now map[tidings.Channel]bool) boxesVie
 		if !there {
 			continue
 		}
-		view.Boxes = append(view.Boxes, boxView{channel, v.words.text(string(channel)), on})
+		view.Boxes = append(view.Boxes, boxView{Channel: channel, Label: v.words.text(string(channel)), On: on})
 		shown = append(shown, string(channel))
 		if now[channel] {
 			was = append(was, string(channel))
@@ -120,6 +124,27 @@ func (v *visitor) boxes(field string, on, now map[tidings.Channel]bool) boxesVie
 	}
 	view.Shown, view.Was = strings.Join(shown, " "), strings.Join(was, " ")
 	return view
+}
+
+// lock locks the boxes that are off, and says whether there are any.
+func (b *boxesView) lock(now map[tidings.Channel]bool) (any bool) {
+	var free []string
+	for i := range b.Boxes {
+		box := &b.Boxes[i]
+		if box.Locked = !now[box.Channel]; box.Locked {
+			box.On, any = false, true
+			continue
+		}
+		free = append(free, string(box.Channel))
+	}
+	b.Shown = strings.Join(free, " ")
+	return any
+}
+
+// waits reports whether the visitor is to confirm something of a category by a link.
+func (v *visitor) waits(c *tidings.Category) bool {
+	stands := v.wants.Consents[c.Name]
+	return stands.State == preferences.ConsentAsked || slices.ContainsFunc(tidings.Channels(), stands.Waits)
 }
 
 // languages are those that the catalogue speaks, and the user's own.

@@ -134,7 +134,7 @@ type Preferences struct {
 // PatchedPreferences are what a user wants after a patch.
 type PatchedPreferences struct {
 	Preferences
-	Confirm map[string]Link `json:"confirm,omitempty" doc:"By category with double_opt_in that the patch names and that waits to be confirmed: the link by which the person does so, within 7 days. Send it to them. POST …/consents gives the same, and keeps what the person was shown."`
+	Confirm map[string]Link `json:"confirm,omitempty" doc:"By category with double_opt_in that the patch names and that waits to be confirmed: the newest link by which the person does so, within 7 days. Send it to them. POST …/consents gives the same, and keeps what the person was shown."`
 }
 
 // PreferencesPatch is a JSON merge patch (RFC 7396) of preferences: what it does not name stays.
