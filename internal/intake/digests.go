@@ -125,7 +125,7 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, facts prefe
 	items := itemsOf(told)
 	id := tidings.NewNotificationID(f.now.Add(time.Duration(f.made) * time.Microsecond))
 	request := requestFor(d, kind, told, items)
-	decisions := preferences.Decide(request, facts, f.now)
+	decisions := f.decide(request, facts)
 	edition, n, err := f.editionOf(told, decisions, templates.Input{User: facts.User, Type: d.Type, At: f.now, Notification: id, Links: f.in.exampleLinks()})
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, facts prefe
 		flush.Continued = !waits(decisions)
 		told, items = told[:n], items[:n]
 		request = requestFor(d, kind, told, items)
-		decisions = preferences.Decide(request, facts, f.now)
+		decisions = f.decide(request, facts)
 	}
 	data, err := tidings.DigestData(items, d.Continued)
 	if err != nil {
@@ -158,16 +158,22 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, facts prefe
 	return nil
 }
 
+// decide is about the channels on which a digest waits: on the others each event went its own way.
+func (f *flushing) decide(request preferences.Request, facts preferences.Facts) []tidings.Decision {
+	return slices.DeleteFunc(preferences.Decide(request, facts, f.now), func(d tidings.Decision) bool {
+		return !slices.Contains(request.Channels, d.Channel)
+	})
+}
+
 // sort leaves out the items that nothing may be told of any more: they are late, or the user has
 // muted their thread. Where that is so of all of them, the digest is of all, and says why.
 func (f *flushing) sort(d *store.Digest, kind *tidings.EventType, facts preferences.Facts) (*store.Flush, []store.DigestItem) {
 	flush, told := &store.Flush{Digest: d.ID}, make([]store.DigestItem, 0, len(d.Items))
 	for _, item := range d.Items {
 		n := &item.Notification
-		decisions := preferences.Decide(preferences.Request{
-			Event: kind, Channels: item.Channels, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Data), Digest: true,
-		}, facts, f.now)
-		decisions = slices.DeleteFunc(decisions, func(d tidings.Decision) bool { return !slices.Contains(item.Channels, d.Channel) })
+		decisions := f.decide(preferences.Request{
+			Event: kind, Channels: item.Channels, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Data), Digest: true, Continued: d.Continued,
+		}, facts)
 		goes := func(d tidings.Decision) bool { return d.Action != tidings.ActionSuppress }
 		part := store.FlushItem{ID: n.ID, Channels: item.Channels}
 		if slices.ContainsFunc(decisions, goes) {

@@ -82,7 +82,7 @@ func TestADigestThatWaitedTooLongForAllIsNotSent(t *testing.T) {
 		ids, digest := r.gather(t, 3*time.Hour, 20*time.Minute)
 		r.releaseAt(t, time.Now().Add(5*time.Hour))
 		d, item := r.trail(t, digest), r.trail(t, ids[0])
-		if len(d.Deliveries) > 0 || d.Notification.Decisions[1].Reason != tidings.ReasonExpired || item.Notification.Decisions[1].Reason != tidings.ReasonExpired {
+		if len(d.Deliveries) > 0 || d.Notification.Decisions[0].Reason != tidings.ReasonExpired || item.Notification.Decisions[1].Reason != tidings.ReasonExpired {
 			t.Errorf("the digest has %d deliveries: %s; its item: %s", len(d.Deliveries), describe(d.Notification.Decisions), describe(item.Notification.Decisions))
 		}
 	})

@@ -206,7 +206,7 @@ func TestADigestIsDecidedByTheFactsOfItsClose(t *testing.T) {
 				r.flush(t, time.Now().Add(time.Hour))
 				trail := r.trail(t, ids[0])
 				digest := r.trail(t, trail.Digest())
-				d := digest.Notification.Decisions[1]
+				d := digest.Notification.Decisions[0]
 				if d.Action != c.digest.Action || d.Reason != c.digest.Reason || len(digest.Parts) != c.parts {
 					t.Errorf("the digest of %d: %s", len(digest.Parts), describe(digest.Notification.Decisions))
 				}
@@ -229,7 +229,7 @@ func TestDigestsCountUnderLimitsAsOneEach(t *testing.T) {
 		r.flush(t, time.Now().Add(time.Hour))
 		sent, dropped := 0, 0
 		for _, d := range r.digests(t) {
-			switch last := d.Notification.Decisions[1]; {
+			switch last := d.Notification.Decisions[0]; {
 			case last.Action == tidings.ActionSend:
 				sent++
 			case last.Reason == tidings.ReasonRateLimitedCategory && len(d.Deliveries) == 0:
@@ -299,7 +299,7 @@ func TestADigestExpiresWithTheLastOfItsEvents(t *testing.T) {
 			found[len(d.Deliveries) > 0] = d
 		}
 		late, sent := found[false], found[true]
-		if len(found) != 2 || len(late.Parts) != 2 || late.Notification.Decisions[1].Reason != tidings.ReasonExpired {
+		if len(found) != 2 || len(late.Parts) != 2 || late.Notification.Decisions[0].Reason != tidings.ReasonExpired {
 			t.Fatalf("digests %+v", found)
 		}
 		if item := r.trail(t, ids[0]).Notification.Decisions[1]; item.Reason != tidings.ReasonExpired {
