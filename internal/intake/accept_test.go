@@ -190,7 +190,7 @@ func TestAChangedEmailTakesThePlaceOfTheOldOne(t *testing.T) {
 		if describe(old.Decisions) != "push:suppress:0:no_address email:send:1: " {
 			t.Errorf("decisions = %q, want the old e-mail alone", describe(old.Decisions))
 		}
-		if d := r.trail(t, old.ID).Deliveries; len(d) != 1 || d[0].AddressID != addresses[0].ID {
+		if d := r.trail(t, old.ID).Deliveries; len(d) != 1 || d[0].AddressID != addresses[1].ID {
 			t.Errorf("deliveries = %+v, want one to the first address", d)
 		}
 	})
