@@ -158,11 +158,18 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, facts prefe
 	return nil
 }
 
-// decide is about the channels on which a digest waits: on the others each event went its own way.
+// decide is about the channels on which a digest waits: on the others each event went its own way. One
+// that the event type has no more is refused.
 func (f *flushing) decide(request preferences.Request, facts preferences.Facts) []tidings.Decision {
-	return slices.DeleteFunc(preferences.Decide(request, facts, f.now), func(d tidings.Decision) bool {
+	decisions := slices.DeleteFunc(preferences.Decide(request, facts, f.now), func(d tidings.Decision) bool {
 		return !slices.Contains(request.Channels, d.Channel)
 	})
+	for _, c := range request.Channels {
+		if !slices.ContainsFunc(decisions, func(d tidings.Decision) bool { return d.Channel == c }) {
+			decisions = append(decisions, tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: tidings.ReasonNotRequested, At: f.now})
+		}
+	}
+	return decisions
 }
 
 // sort leaves out the items that nothing may be told of any more: they are late, or the user has

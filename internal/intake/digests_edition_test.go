@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tidings"
 	"tidings/internal/store"
 	"tidings/internal/store/storetest"
 	"tidings/templates"
@@ -64,6 +65,33 @@ func TestADigestOutlivesAnEditOfItsTemplate(t *testing.T) {
 					t.Errorf("parts by version of the catalogue: %q, want %s", told, c.want)
 				}
 			})
+		})
+	}
+}
+
+func TestAChannelThatIsTakenFromAnEventTypeIsRefusedByADigest(t *testing.T) {
+	for _, channels := range []string{"[email]", "[sms]"} {
+		storetest.Each(t, func(t *testing.T, s *store.Store) {
+			r := newRig(t, s)
+			r.files = crowded
+			r.Intake, r.metrics = r.another(t)
+			r.withDevice(t, "u_1")
+			var editions []*templates.Catalogue
+			r.publish(t, &editions, crowded)
+			id := r.accept(t, comment("u_1", "p", 1)).ID
+			less := with(crowded, "catalog.yaml", strings.Replace(crowded["catalog.yaml"], "[push, email]", channels, 1))
+			delete(less, "templates/comment.created/push.en.yaml")
+			if channels == "[sms]" {
+				delete(less, "templates/comment.created/email.en.yaml")
+				delete(less, "templates/comment.created/email.en.txt")
+				less["templates/comment.created/sms.en.txt"] = "a comment"
+			}
+			r.publish(t, &editions, less)
+			r.flush(t, time.Now().Add(11*time.Minute))
+			told := r.trail(t, id).Notification.Decisions
+			if told[0].Action != tidings.ActionSuppress || told[0].Reason != tidings.ReasonNotRequested {
+				t.Errorf("%s: decided %+v", channels, told)
+			}
 		})
 	}
 }
