@@ -250,6 +250,28 @@ func TestListsArePagedNewestFirst(t *testing.T) {
 	}
 }
 
+func TestAListTellsOfEachWhatItsTrailTells(t *testing.T) {
+	b := newBench(t)
+	b.device("u_1")
+	b.call("PATCH", "/v1/users/u_1/preferences", `{"categories":{"orders":{"email":false}}}`).want(200, "")
+	for _, body := range []string{shipped("u_1"), shipped("u_2"), `{"type":"login.code","user":{"id":"u_3","phone":"+15550100"},"data":{"code":"482913"}}`,
+		`{"type":"order.shipped","user":"u_1","data":{"order":"1","carrier":"UPS"},"send_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`} {
+		b.call("POST", "/v1/events", body).want(202, "")
+	}
+	var page wire.Page
+	b.call("GET", "/v1/notifications", "").want(200, "").into(&page)
+	if len(page.Data) != 4 {
+		t.Fatalf("%d are listed", len(page.Data))
+	}
+	for _, n := range page.Data {
+		var trail wire.Trail
+		b.call("GET", "/v1/notifications/"+n.ID.String(), "").want(200, "").into(&trail)
+		if n.Summary == "" || n.Summary != trail.Summary || n.Status != trail.Status {
+			t.Errorf("listed as %s: %q, and the trail says %s: %q", n.Status, n.Summary, trail.Status, trail.Summary)
+		}
+	}
+}
+
 func TestFiltersAreReadStrictly(t *testing.T) {
 	b := newBench(t)
 	b.call("POST", "/v1/events", strings.Replace(shipped("u_1"), `"user"`, `"dedupe_key":"k","user"`, 1)).want(202, "")

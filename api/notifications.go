@@ -68,7 +68,7 @@ func (s *service) listNotifications(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := wire.Page{Data: []wire.Notification{}}
+	page := wire.Page{Data: []wire.Listed{}}
 	if own := c.caller.sees(); own != "" {
 		if f.App != "" && f.App != own {
 			return ok(page), nil // of other apps there is nothing to see
@@ -89,10 +89,32 @@ func (s *service) listNotifications(c *call) (*answer, error) {
 		cursor := next.String()
 		page.NextCursor = &cursor
 	}
+	told, err := s.summaries(c, f.App, found)
+	if err != nil {
+		return nil, err
+	}
 	for i := range found {
-		page.Data = append(page.Data, trail.Notification(&found[i].Notification, found[i].Status))
+		n := &found[i].Notification
+		page.Data = append(page.Data, wire.Listed{Notification: trail.Notification(n, found[i].Status), Summary: told[n.ID]})
 	}
 	return ok(page), nil
+}
+
+// summaries say of each notification in one sentence what became of it.
+func (s *service) summaries(c *call, app string, of []store.Listed) (map[tidings.NotificationID]string, error) {
+	ids := make([]tidings.NotificationID, len(of))
+	for i := range of {
+		ids[i] = of[i].Notification.ID
+	}
+	trails, err := s.Store.Trails(c.Context(), app, ids)
+	if err != nil {
+		return nil, err
+	}
+	all, providers := make(map[tidings.NotificationID]string, len(trails)), s.trailProviders()
+	for _, t := range trails {
+		all[t.Notification.ID] = trail.Summary(t, providers, c.now)
+	}
+	return all, nil
 }
 
 // filter reads the query of a list.

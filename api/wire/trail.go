@@ -19,10 +19,16 @@ type Notification struct {
 	Test           bool                       `json:"test" doc:"Posted with a test key: no provider was called."`
 }
 
+// Listed is a notification as lists show it.
+type Listed struct {
+	Notification
+	Summary string `json:"summary" doc:"What became of it, in one sentence; empty where its record is damaged."`
+}
+
 // Page is a page of a list, newest first.
 type Page struct {
-	Data       []Notification `json:"data"`
-	NextCursor *string        `json:"next_cursor" doc:"The cursor of the next page; null: this is the last."`
+	Data       []Listed `json:"data"`
+	NextCursor *string  `json:"next_cursor" doc:"The cursor of the next page; null: this is the last."`
 }
 
 // Trail is all that is known of a notification.

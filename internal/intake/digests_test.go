@@ -3,6 +3,7 @@ package intake_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -68,8 +69,20 @@ func (r *rig) digests(t *testing.T) (found []*store.Trail) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var ids []tidings.NotificationID
 	for _, l := range list {
-		if trail := r.trail(t, l.Notification.ID); len(trail.Parts) > 0 {
+		ids = append(ids, l.Notification.ID)
+	}
+	together, err := r.store.Trails(t.Context(), "", ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		trail := r.trail(t, id)
+		if !reflect.DeepEqual(trail, together[i]) {
+			t.Errorf("read with others the trail is\n%+v\nalone\n%+v", together[i], trail)
+		}
+		if len(trail.Parts) > 0 {
 			found = append(found, trail)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"flag"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -227,9 +228,18 @@ func (m *machine) finish() {
 		}
 	}
 	m.compare()
-	for _, note := range m.notes {
+	ids := make([]tidings.NotificationID, len(m.notes))
+	for i, note := range m.notes {
+		ids[i] = note.id
+	}
+	together, err := m.s.Trails(m.Context(), "shop", ids)
+	m.must(err)
+	for i, note := range m.notes {
 		trail, err := m.s.Trail(m.Context(), "shop", note.id)
 		m.must(err)
+		if !reflect.DeepEqual(trail, together[i]) {
+			m.Fatalf("read with others the trail is\n%+v\nalone\n%+v", together[i], trail)
+		}
 		for i, d := range note.all {
 			m.ended(d, &trail.Deliveries[i])
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"tidings"
@@ -51,11 +52,12 @@ func (t *tx) endLanePause(lane tidings.Lane, now time.Time) error {
 	return err
 }
 
-// pauses reads what may have kept the notification's deliveries waiting: pauses that were not
-// over when it was accepted, and what operators have set for the lanes. A pause of a process that
+// pauses reads what may have kept the notifications' deliveries waiting: pauses that were not
+// over when they were accepted, and what operators have set for the lanes. A pause of a process that
 // is gone was over when it was last heard of.
-func (l *Trail) pauses(t *tx, _ tidings.NotificationID) error {
-	err := t.query("trail_pauses", []any{l.Notification.AcceptedAt.UnixMicro()}, func(r row) error {
+func (all trails) pauses(t *tx) error {
+	oldest := slices.MinFunc(all, func(a, b *Trail) int { return a.Notification.AcceptedAt.Compare(b.Notification.AcceptedAt) })
+	err := t.query("trail_pauses", []any{oldest.Notification.AcceptedAt.UnixMicro()}, func(r row) error {
 		var p Pause
 		var seen time.Time
 		var alive bool
@@ -63,23 +65,38 @@ func (l *Trail) pauses(t *tx, _ tidings.NotificationID) error {
 		if p.Over.IsZero() && !alive {
 			p.Over = seen
 		}
-		l.Pauses = append(l.Pauses, p)
+		for _, l := range all {
+			if !seen.Before(l.Notification.AcceptedAt) {
+				l.Pauses = append(l.Pauses, p)
+			}
+		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	return all.set(t)
+}
+
+// set reads what operators have set for the lanes, and whether anybody works there.
+func (all trails) set(t *tx) error {
 	states, err := t.laneStates()
 	if err != nil {
 		return err
 	}
-	l.Rates = map[tidings.Lane]float64{}
+	rates, paused := map[tidings.Lane]float64{}, []Pause(nil)
 	for _, s := range states {
-		l.Rates[s.Lane] = s.Rate
+		rates[s.Lane] = s.Rate
 		if s.Paused {
-			l.Pauses = append(l.Pauses, Pause{Name: string(s.Lane), Channel: s.Lane.Channel(), Cause: PauseOperator, Since: s.Since})
+			paused = append(paused, Pause{Name: string(s.Lane), Channel: s.Lane.Channel(), Cause: PauseOperator, Since: s.Since})
 		}
 	}
-	_, err = t.one("processes_seen", nil, instant{&l.WorkedAt})
-	return err
+	var worked time.Time
+	if _, err := t.one("processes_seen", nil, instant{&worked}); err != nil {
+		return err
+	}
+	for _, l := range all {
+		l.Rates, l.WorkedAt, l.Pauses = rates, worked, append(l.Pauses, paused...)
+	}
+	return nil
 }

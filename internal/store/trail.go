@@ -12,117 +12,161 @@ import (
 
 // Trail is all that is known of a notification, in a few queries on one snapshot; ErrNotFound as in Cancel.
 func (s *Store) Trail(ctx context.Context, app string, id tidings.NotificationID) (*Trail, error) {
-	var trail *Trail
-	err := s.read(ctx, func(t *tx) (err error) {
-		trail, err = s.trail(t, app, id)
-		return err
-	})
+	all, err := s.trails(ctx, app, []tidings.NotificationID{id})
+	switch {
+	case err != nil:
+	case len(all) == 0:
+		err = ErrNotFound
+	default:
+		err = all[0].broken
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the trail of a notification: %w", err)
 	}
-	return trail, nil
+	return all[0], nil
 }
 
-func (s *Store) trail(t *tx, app string, id tidings.NotificationID) (*Trail, error) {
-	var n notificationRow
-	found, err := t.one("trail_notification", []any{id[:], app}, n.fields()...)
-	switch {
-	case err != nil:
-		return nil, err
-	case !found:
-		return nil, ErrNotFound
+// Trails are the trails of several notifications, in the order of ids and on one snapshot. One that
+// there is not, or that cannot be read, is left out.
+func (s *Store) Trails(ctx context.Context, app string, ids []tidings.NotificationID) ([]*Trail, error) {
+	all, err := s.trails(ctx, app, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the trails of notifications: %w", err)
 	}
-	trail := &Trail{}
-	if trail.Notification, err = n.show(s.seal); err != nil {
-		return nil, err
-	}
-	for _, part := range []func(*tx, tidings.NotificationID) error{
-		trail.deliveries, trail.attempts, trail.receipts, trail.holds, trail.timeline, trail.pauses, trail.optOuts, trail.digests,
+	return slices.DeleteFunc(all, func(l *Trail) bool { return l.broken != nil }), nil
+}
+
+// trails are read together, a statement of all of them at a time: see tx.each.
+type trails []*Trail
+
+func (s *Store) trails(ctx context.Context, app string, ids []tidings.NotificationID) (all trails, err error) {
+	err = s.read(ctx, func(t *tx) error {
+		all = make(trails, 0, len(ids))
+		err := t.each("trail_notification", len(ids), func(i int) []any { return []any{ids[i][:], app} }, func(_ int, r row) error {
+			var n notificationRow
+			if err := r.Scan(n.fields()...); err != nil {
+				return err
+			}
+			l := &Trail{}
+			l.Notification, l.broken = n.show(s.seal)
+			l.Notification.ID = n.ID
+			all = append(all, l)
+			return nil
+		})
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		return all.read(t)
+	})
+	return all, err
+}
+
+// read reads all but the notifications.
+func (all trails) read(t *tx) error {
+	for _, part := range []struct {
+		name string
+		scan func(*Trail, row) error
+	}{
+		{"trail_deliveries", (*Trail).addDelivery}, {"trail_attempts", (*Trail).addAttempt}, {"trail_receipts", (*Trail).addReceipt},
+		{"trail_holds", (*Trail).addHold}, {"trail_timeline", (*Trail).addMoment},
 	} {
-		if err := part(t, id); err != nil {
-			return nil, err
+		if err := all.each(t, part.name, part.scan); err != nil {
+			return err
 		}
 	}
-	trail.tell()
-	return trail, nil
-}
-
-func (l *Trail) deliveries(t *tx, id tidings.NotificationID) error {
-	return t.query("trail_deliveries", []any{id[:]}, func(r row) error {
-		var d TrailDelivery
-		var n int
-		err := r.Scan(&n, &d.Lane, into(&d.AddressID), &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries,
-			instant{&d.QueuedAt}, instant{&d.FinishedAt}, instant{&d.OpenedAt}, instant{&d.ClickedAt}, instant{&d.ReadAt},
-			instant{&d.ComplainedAt}, instant{&d.UnsubscribedAt}, instant{&d.SidelinedAt}, &d.Address, &d.Provider)
-		d.ID, d.Channel = tidings.DeliveryOf(id, n), d.Lane.Channel()
-		l.Deliveries = append(l.Deliveries, d)
-		return err
-	})
-}
-
-func (l *Trail) attempts(t *tx, id tidings.NotificationID) error {
-	return t.query("trail_attempts", []any{id[:]}, func(r row) error {
-		var a tidings.Attempt
-		var n int
-		err := r.Scan(&n, &a.Number, truth{&a.Late}, &a.Provider, instant{&a.StartedAt}, instant{&a.EndedAt}, &a.Outcome,
-			&a.HTTPStatus, &a.Code, &a.Text, instant{&a.RetryAt}, &a.Ref)
-		a.Delivery = tidings.DeliveryOf(id, n)
-		if d := l.delivery(a.Delivery); d != nil {
-			d.Attempts = append(d.Attempts, a)
+	for _, part := range []func(*tx) error{all.pauses, all.optOuts, all.digests} {
+		if err := part(t); err != nil {
+			return err
 		}
-		return err
-	})
+	}
+	for _, l := range all {
+		l.tell()
+	}
+	return nil
 }
 
-func (l *Trail) receipts(t *tx, id tidings.NotificationID) error {
-	return t.query("trail_receipts", []any{id[:]}, func(r row) error {
-		var c tidings.Receipt
-		var n int
-		err := r.Scan(&n, &c.Attempt, &c.Status, instant{&c.At}, &c.Provider, &c.Ref, &c.Outcome, &c.Code, instant{&c.ReceivedAt})
-		c.Delivery = tidings.DeliveryOf(id, n)
-		if d := l.delivery(c.Delivery); d != nil {
-			d.Receipts = append(d.Receipts, c)
-		}
-		return err
-	})
+// each runs a statement by the id of every notification.
+func (all trails) each(t *tx, name string, scan func(*Trail, row) error) error {
+	return t.each(name, len(all), func(i int) []any { return []any{all[i].Notification.ID[:]} },
+		func(i int, r row) error { return scan(all[i], r) })
 }
 
-func (l *Trail) holds(t *tx, id tidings.NotificationID) error {
-	return t.query("trail_holds", []any{id[:]}, func(r row) error {
-		h := tidings.Hold{Notification: id}
-		err := r.Scan(into(&h.ID), &h.Channel, &h.Reason, instant{&h.Until}, &h.State)
-		l.Holds = append(l.Holds, h)
-		return err
-	})
+func (l *Trail) addDelivery(r row) error {
+	var d TrailDelivery
+	var n int
+	err := r.Scan(&n, &d.Lane, into(&d.AddressID), &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries,
+		instant{&d.QueuedAt}, instant{&d.FinishedAt}, instant{&d.OpenedAt}, instant{&d.ClickedAt}, instant{&d.ReadAt},
+		instant{&d.ComplainedAt}, instant{&d.UnsubscribedAt}, instant{&d.SidelinedAt}, &d.Address, &d.Provider)
+	d.ID, d.Channel = tidings.DeliveryOf(l.Notification.ID, n), d.Lane.Channel()
+	l.Deliveries = append(l.Deliveries, d)
+	return err
 }
 
-func (l *Trail) timeline(t *tx, id tidings.NotificationID) error {
-	return t.query("trail_timeline", []any{id[:]}, func(r row) error {
-		var m Moment
-		var n int
-		err := r.Scan(instant{&m.At}, &m.Kind, &n, &m.Text)
-		if n >= 0 {
-			m.Delivery = tidings.DeliveryOf(id, n)
-		}
-		l.Timeline = append(l.Timeline, m)
-		return err
-	})
+func (l *Trail) addAttempt(r row) error {
+	var a tidings.Attempt
+	var n int
+	err := r.Scan(&n, &a.Number, truth{&a.Late}, &a.Provider, instant{&a.StartedAt}, instant{&a.EndedAt}, &a.Outcome,
+		&a.HTTPStatus, &a.Code, &a.Text, instant{&a.RetryAt}, &a.Ref)
+	a.Delivery = tidings.DeliveryOf(l.Notification.ID, n)
+	if d := l.delivery(a.Delivery); d != nil {
+		d.Attempts = append(d.Attempts, a)
+	}
+	return err
 }
 
-// maxOptOuts is how many opt-outs of the user are looked through for the one that stopped something.
+func (l *Trail) addReceipt(r row) error {
+	var c tidings.Receipt
+	var n int
+	err := r.Scan(&n, &c.Attempt, &c.Status, instant{&c.At}, &c.Provider, &c.Ref, &c.Outcome, &c.Code, instant{&c.ReceivedAt})
+	c.Delivery = tidings.DeliveryOf(l.Notification.ID, n)
+	if d := l.delivery(c.Delivery); d != nil {
+		d.Receipts = append(d.Receipts, c)
+	}
+	return err
+}
+
+func (l *Trail) addHold(r row) error {
+	h := tidings.Hold{Notification: l.Notification.ID}
+	err := r.Scan(into(&h.ID), &h.Channel, &h.Reason, instant{&h.Until}, &h.State)
+	l.Holds = append(l.Holds, h)
+	return err
+}
+
+func (l *Trail) addMoment(r row) error {
+	var m Moment
+	var n int
+	err := r.Scan(instant{&m.At}, &m.Kind, &n, &m.Text)
+	if n >= 0 {
+		m.Delivery = tidings.DeliveryOf(l.Notification.ID, n)
+	}
+	l.Timeline = append(l.Timeline, m)
+	return err
+}
+
+// maxOptOuts is how many opt-outs of a user are looked through for the one that stopped something.
 const maxOptOuts = 200
 
-// optOuts reads what the user switched off, when that stopped something of the notification.
-func (l *Trail) optOuts(t *tx, _ tidings.NotificationID) error {
-	if !l.refused() {
-		return nil
+// optOuts reads what the users switched off, when that stopped something of their notifications.
+func (all trails) optOuts(t *tx) error {
+	var users []string
+	for _, l := range all {
+		if l.refused() && !slices.Contains(users, l.Notification.UserID) {
+			users = append(users, l.Notification.UserID)
+		}
 	}
-	return t.query("opt_outs_of_user", []any{l.Notification.UserID, int64(maxOptOuts)}, func(r row) error {
+	of := make(map[string][]preferences.Entry, len(users))
+	err := t.each("opt_outs_of_user", len(users), func(i int) []any { return []any{users[i], int64(maxOptOuts)} }, func(i int, r row) error {
 		var e preferences.Entry
 		err := r.Scan(&e.Category, &e.Channel, &e.Action, &e.Source, instant{&e.At})
-		l.OptOuts = append(l.OptOuts, e)
+		of[users[i]] = append(of[users[i]], e)
 		return err
 	})
+	for _, l := range all {
+		if l.refused() {
+			l.OptOuts = of[l.Notification.UserID]
+		}
+	}
+	return err
 }
 
 func (l *Trail) refused() bool {

@@ -8,34 +8,41 @@ import (
 	"tidings"
 )
 
-// digests tells what the notification is a digest of, and how those stand that it is a part of.
-func (l *Trail) digests(t *tx, id tidings.NotificationID) error {
-	err := t.query("digest_parts", []any{id[:]}, func(r row) error {
-		var part tidings.NotificationID
-		err := r.Scan(into(&part))
-		l.Parts = append(l.Parts, part)
-		return err
-	})
-	if err != nil {
+// digests tells what notifications are digests of, and how those stand that they are parts of.
+func (all trails) digests(t *tx) error {
+	if err := all.each(t, "digest_parts", (*Trail).addPart); err != nil {
 		return err
 	}
-	l.Notification.Parts = len(l.Parts)
-	err = t.query("digests_of", []any{id[:]}, func(r row) error {
-		p, err := l.partOf(r)
-		if len(p.Channels) > 0 {
-			l.Digests = append(l.Digests, p)
-		}
-		return err
-	})
-	if err != nil {
+	if err := all.each(t, "digests_of", (*Trail).addDigest); err != nil {
 		return err
 	}
-	for i := range l.Digests {
-		if err := l.Digests[i].read(t); err != nil {
-			return err
+	var parts []*PartOf
+	for _, l := range all {
+		l.Notification.Parts = len(l.Parts)
+		for i := range l.Digests {
+			parts = append(parts, &l.Digests[i])
 		}
 	}
-	return nil
+	id := func(i int) []any { return []any{parts[i].Digest.ID[:]} }
+	if err := t.each("digest_deliveries", len(parts), id, func(i int, r row) error { return parts[i].addDelivery(r) }); err != nil {
+		return err
+	}
+	return t.each("digest_waits", len(parts), id, func(i int, r row) error { return parts[i].addHold(r) })
+}
+
+func (l *Trail) addPart(r row) error {
+	var part tidings.NotificationID
+	err := r.Scan(into(&part))
+	l.Parts = append(l.Parts, part)
+	return err
+}
+
+func (l *Trail) addDigest(r row) error {
+	p, err := l.partOf(r)
+	if len(p.Channels) > 0 {
+		l.Digests = append(l.Digests, p)
+	}
+	return err
 }
 
 // partOf reads a digest, which tells of the notification where its hold was released for that.
@@ -45,7 +52,7 @@ func (l *Trail) partOf(r row) (p PartOf, err error) {
 		return p, err
 	}
 	if err := json.Unmarshal([]byte(decisions), &p.Digest.Decisions); err != nil {
-		return p, fmt.Errorf("read decisions of %s: %w", p.Digest.ID, err)
+		l.broken = fmt.Errorf("read decisions of %s: %w", p.Digest.ID, err)
 	}
 	channels := channelsIn(key)
 	for _, h := range l.Holds {
@@ -57,27 +64,23 @@ func (l *Trail) partOf(r row) (p PartOf, err error) {
 	return p, nil
 }
 
-// read reads how the digest stands on its channels.
-func (p *PartOf) read(t *tx) error {
-	err := t.query("digest_deliveries", []any{p.Digest.ID[:]}, func(r row) error {
-		var d tidings.Delivery
-		err := r.Scan(&d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries, instant{&d.FinishedAt})
-		if d.Channel = d.Lane.Channel(); slices.Contains(p.Channels, d.Channel) {
-			p.Deliveries = append(p.Deliveries, d)
-		}
-		return err
-	})
-	if err != nil {
-		return err
+// addDelivery and addHold read how the digest stands on its channels.
+func (p *PartOf) addDelivery(r row) error {
+	var d tidings.Delivery
+	err := r.Scan(&d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries, instant{&d.FinishedAt})
+	if d.Channel = d.Lane.Channel(); slices.Contains(p.Channels, d.Channel) {
+		p.Deliveries = append(p.Deliveries, d)
 	}
-	return t.query("digest_waits", []any{p.Digest.ID[:]}, func(r row) error {
-		var h tidings.Hold
-		err := r.Scan(&h.Channel, &h.Reason, instant{&h.Until})
-		if slices.Contains(p.Channels, h.Channel) {
-			p.Holds = append(p.Holds, h)
-		}
-		return err
-	})
+	return err
+}
+
+func (p *PartOf) addHold(r row) error {
+	var h tidings.Hold
+	err := r.Scan(&h.Channel, &h.Reason, instant{&h.Until})
+	if slices.Contains(p.Channels, h.Channel) {
+		p.Holds = append(p.Holds, h)
+	}
+	return err
 }
 
 // Digest is the first of the digests that tell of the notification; zero: none does.

@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -202,6 +204,65 @@ func TestAnErasureEndsWhatIsNotSentAndForgetsTheData(t *testing.T) {
 		trail, err = s.Trail(t.Context(), "", other)
 		if err != nil || trail.Deliveries[0].Status != tidings.Queued || trail.Notification.Data == nil {
 			t.Errorf("another user's: %+v, %v", trail, err)
+		}
+	})
+}
+
+func TestTrailsThatAreReadTogetherAreThoseOfEach(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *Store) {
+		phone := device(t, s, "u_1")
+		var tales []tale
+		for i := range 6 {
+			tales = append(tales, tale{app: "shop", user: fmt.Sprintf("u_%d", i%3), kind: "order.shipped", at: morning().Add(time.Duration(i) * time.Hour),
+				deliveries: []string{"push.bulk sent", "sms.bulk suppressed opted_out_channel"}[:i%3], holds: []string{"email quiet_hours waiting", "inbox scheduled released"}[:i%2]})
+		}
+		ids := append(tell(t, s, tales...), onItsWay(t, s, phone, "queued"))
+		if err := s.RetireAddress(t.Context(), "u_1", phone.ID, morning()); err != nil {
+			t.Fatal(err)
+		}
+		at := morning().UnixMicro()
+		for i, id := range ids {
+			raw(t, s, `INSERT INTO attempts (ntf, n, claim_no, late, provider, started_at, ended_at, outcome, http_status, code, text, retry_at, ref)
+				VALUES ($1, 0, 1, 0, 'twilio', $2, $2, 'ok', 200, $3, 't', NULL, 'r')`, id[:], at, fmt.Sprint(i))
+			raw(t, s, `INSERT INTO receipts (ntf, n, claim_no, status, at, provider, ref, outcome, code, received_at)
+				VALUES ($1, 0, 1, 'delivered', $2, 'twilio', 'r', '', $3, $2)`, id[:], at, fmt.Sprint(i))
+		}
+		for i, user := range []string{"u_1", "u_2"} {
+			line := tidings.NewConsentID(morning())
+			raw(t, s, `INSERT INTO consents (id, user_id, category, channel, action, wording, version, source, app, at, about, value)
+				VALUES ($1, $2, 'orders', 'sms', 'withdrawn', '', '', 'api', 'shop', $3, '', '')`, line[:], user, at+int64(i))
+		}
+		for i := range 3 { // over when some had been accepted, and when others had not
+			since := morning().Add(time.Duration(2*i) * time.Hour)
+			pause := Pause{Name: fmt.Sprintf("apns_%d", i), Channel: tidings.Push, Cause: PauseAsked, Since: since, Over: since.Add(time.Minute)}
+			err := s.write(t.Context(), Normal, func(t *tx) error { return t.tellPauses(ProcessID{}, []Pause{pause}, since.Add(time.Minute)) })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := append([]tidings.NotificationID{tidings.NewNotificationID(morning())}, ids...)
+		together, err := s.Trails(t.Context(), "shop", asked)
+		if err != nil || len(together) != len(ids) {
+			t.Fatalf("%d trails, %v; want %d", len(together), err, len(ids))
+		}
+		for i, id := range ids {
+			alone, err := s.Trail(t.Context(), "shop", id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(together[i], alone) {
+				t.Errorf("with others it is\n%+v\nalone\n%+v", together[i], alone)
+			}
+		}
+		if of, err := s.Trails(t.Context(), "other", ids); err != nil || len(of) != 0 {
+			t.Errorf("another app reads %d trails, %v", len(of), err)
+		}
+		raw(t, s, "UPDATE notifications SET decisions = 'damaged' WHERE id = $1", ids[2][:])
+		if left, err := s.Trails(t.Context(), "", ids); err != nil || len(left) != len(ids)-1 || left[2].Notification.ID != ids[3] {
+			t.Errorf("beside a damaged one %d of %d are read, %v", len(left), len(ids), err)
+		}
+		if _, err := s.Trail(t.Context(), "", ids[2]); err == nil {
+			t.Error("a damaged one is read")
 		}
 	})
 }

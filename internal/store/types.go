@@ -206,6 +206,8 @@ type Trail struct {
 
 	Parts   []tidings.NotificationID // of a digest: what it tells of
 	Digests []PartOf                 // that tell of it, on the channels whose holds waited for them; mostly none or one
+
+	broken error // why it cannot be read; nil: it can
 }
 
 // PartOf is how a digest stands on the channels on which it tells of a notification.
