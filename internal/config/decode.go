@@ -153,15 +153,11 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, at place) error {
 
 // list fills a slice; from the environment, strings separated by commas.
 func (d *decoder) list(n *yaml.Node, v reflect.Value, at place) error {
-	if text, ok := d.variable(at); ok && v.Type().Elem().Kind() == reflect.String {
-		var items []string
-		for s := range strings.SplitSeq(text, ",") {
-			if s = strings.TrimSpace(s); s != "" {
-				items = append(items, s)
-			}
+	if v.Type().Elem().Kind() == reflect.String { // no other list can be written there
+		if text, ok := d.variable(at); ok {
+			v.Set(reflect.ValueOf(parts(text)).Convert(v.Type()))
+			return nil
 		}
-		v.Set(reflect.ValueOf(items).Convert(v.Type()))
-		return nil
 	}
 	if n == nil || n.Tag == "!!null" {
 		return nil
@@ -176,6 +172,17 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, at place) error {
 		}
 	}
 	return nil
+}
+
+// parts are what stands between the commas of a text.
+func parts(text string) []string {
+	var all []string
+	for s := range strings.SplitSeq(text, ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // path makes a path of the file relative to the file. One from the environment is the shell's: it is

@@ -82,22 +82,26 @@ func keyOf(path, spelling string) string {
 	return ""
 }
 
-// leftOver refuses variables of a section that set nothing in it: somebody thinks that they do.
-// Other variables are none of ours to judge, since the machine, its tests and its container may
-// have some that begin like ours; nor is one for a provider that this file does not have.
-func (d *decoder) leftOver() error {
-	sections := map[string]field{}
-	collect(reflect.ValueOf(&Config{}).Elem(), sections)
-	section := func(variable string) bool {
-		for name, f := range sections {
-			if k := f.Kind(); (k == reflect.Struct || k == reflect.Map) && strings.HasPrefix(variable, join(root, name)+"_") {
-				return true
-			}
+// sections are the names under which settings stand together.
+func sections() []string {
+	all, names := map[string]field{}, []string{"providers"}
+	collect(reflect.ValueOf(&Config{}).Elem(), all)
+	for name, f := range all {
+		if k := f.Kind(); k == reflect.Struct || k == reflect.Map {
+			names = append(names, name)
 		}
-		return false
 	}
+	return names
+}
+
+// leftOver refuses variables that name a section and set nothing in it: somebody thinks that they do.
+// Other variables are none of ours to judge, since the machine, its tests and its container may
+// have some that begin like ours.
+func (d *decoder) leftOver() error {
+	names := sections()
 	for _, variable := range slices.Sorted(maps.Keys(d.env)) {
-		if !d.used[variable] && section(variable) {
+		in := func(section string) bool { return strings.HasPrefix(variable+"_", join(root, section)+"_") }
+		if !d.used[variable] && slices.ContainsFunc(names, in) {
 			return fmt.Errorf("environment variable %s sets nothing: correct its name to the path of a setting, such as TIDINGS_DELIVERY_LEASE, or unset it", variable)
 		}
 	}

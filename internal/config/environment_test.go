@@ -44,22 +44,31 @@ func TestTheEnvironmentIsCheckedAsTheFileIs(t *testing.T) {
 		"TIDINGS_LANES_SMS_LIMITS=5":        "TIDINGS_LANES_SMS_LIMITS sets nothing",
 		"TIDINGS_DELIVERY_LEESE=5s":         "TIDINGS_DELIVERY_LEESE sets nothing",
 		"TIDINGS_APPS_SHOP_RATE=1":          "TIDINGS_APPS_SHOP_RATE sets nothing",
+		"TIDINGS_DELIVERY=5s":               "TIDINGS_DELIVERY sets nothing",
+		"TIDINGS_PROVIDERS=a":               "TIDINGS_PROVIDERS sets nothing",
+		"TIDINGS_PROVIDERS_A_NOPE=1":        "TIDINGS_PROVIDERS_A_NOPE sets nothing",
+		"TIDINGS_PROVIDERS_B_TIMEOUT=5s":    "TIDINGS_PROVIDERS_B_TIMEOUT sets nothing",
+		"TIDINGS_PROVIDERS_TIMEOUT=5s":      "TIDINGS_PROVIDERS_TIMEOUT sets nothing",
+		"TIDINGS_ROUTES=a":                  "TIDINGS_ROUTES sets nothing",
+		"TIDINGS_ROUTES_SMS=a":              "TIDINGS_ROUTES_SMS sets nothing",
+		"TIDINGS_ROUTES_PUSH=a":             "TIDINGS_ROUTES_PUSH sets nothing",
 		"TIDINGS_PROVIDERS_A_NAME=c":        "unset TIDINGS_PROVIDERS_A_NAME",
 		"TIDINGS_PROVIDERS_A_CONCURRENCY=0": "environment variable TIDINGS_PROVIDERS_A_CONCURRENCY: must be at least 1",
 	} {
-		_, _, err := load(t, "providers: [{name: a, type: text, token: t}]\n", variable)
+		_, _, err := load(t, "providers: [{name: a, type: text, token: t}]\nroutes: {sms: [{countries: ['*'], providers: [{name: a}]}]}\n", variable)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", variable, err, want)
 		}
 	}
 }
 
-// Variables of commands, of tests, of Kubernetes, for providers of another file, and those that the file itself refers to are no mistakes.
+// Variables of commands, of tests, of Kubernetes, and those that the file itself refers to are no mistakes.
 func TestOtherVariablesAreLeftAlone(t *testing.T) {
 	t.Setenv("TIDINGS_TEXT_TOKEN", "t")
-	_, _, err := load(t, "providers: [{name: a, type: text, token: 'env:TIDINGS_TEXT_TOKEN'}]\n", "TIDINGS_TEXT_TOKEN=t",
+	t.Setenv("TIDINGS_PROVIDERS_A_SECRET", "t")
+	_, _, err := load(t, "providers: [{name: a, type: text, token: 'env:TIDINGS_TEXT_TOKEN', account: 'env:TIDINGS_PROVIDERS_A_SECRET'}]\n", "TIDINGS_TEXT_TOKEN=t",
 		"TIDINGS_CONFIG=x", "TIDINGS_URL=x", "TIDINGS_KEY=x", "TIDINGS_TEST_POSTGRES=x", "TIDINGS_PORT=tcp://10.0.0.1:80",
-		"TIDINGS_PROVIDERS_B_TIMEOUT=5s", "TIDINGS_BINARY=x", "TIDINGS_SERVICE_HOST=10.0.0.1", "TIDINGS_SERVICE_PORT_HTTP=80", "TIDINGS_DB_PORT_5432_TCP_ADDR=10.0.0.2")
+		"TIDINGS_PROVIDERS_A_SECRET=t", "TIDINGS_BINARY=x", "TIDINGS_SERVICE_HOST=10.0.0.1", "TIDINGS_SERVICE_PORT_HTTP=80", "TIDINGS_DB_PORT_5432_TCP_ADDR=10.0.0.2")
 	if err != nil {
 		t.Error(err)
 	}
