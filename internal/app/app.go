@@ -206,8 +206,8 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// URL is where this process listens.
-func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
+// URL is where this process is reached on its machine.
+func (a *App) URL() string { return BaseURL(a.listener.Addr().String()) }
 
 // Run serves until ctx ends, the listener fails, or the log is worked with another process's broker,
 // then shuts down.

@@ -15,7 +15,18 @@ func publicURL(cfg config.Config, l net.Listener) string {
 	if cfg.PublicURL != "" {
 		return strings.TrimSuffix(cfg.PublicURL, "/")
 	}
-	return "http://" + l.Addr().String()
+	return BaseURL(l.Addr().String())
+}
+
+// BaseURL is where a service that listens on HOST:PORT is reached on its machine: what takes calls to
+// all addresses is no address to go to.
+func BaseURL(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	ip, _ := netip.ParseAddr(host)
+	if err == nil && (host == "" || ip.IsUnspecified()) {
+		listen = net.JoinHostPort("127.0.0.1", port)
+	}
+	return "http://" + listen
 }
 
 // tellPlain warns of a public URL by which mail programs do not unsubscribe anybody: RFC 8058,

@@ -15,13 +15,14 @@ import (
 
 	"tidings/channels/simulator"
 	"tidings/deploy"
+	"tidings/internal/app"
 )
 
 // Setup describes a configuration to write.
 type Setup struct {
 	File      string // where; data and catalogue lie beside it
 	Listen    string
-	PublicURL string // empty: http://Listen
+	PublicURL string // empty: where Listen is reached on this machine
 	RetryBase string // a duration; empty: the service's default
 	Providers []simulator.Provider
 	Force     bool // overwrite
@@ -102,7 +103,7 @@ func (s Setup) text() string {
 	var b strings.Builder
 	public := s.PublicURL
 	if public == "" && !strings.HasSuffix(s.Listen, ":0") {
-		public = "http://" + s.Listen
+		public = app.BaseURL(s.Listen)
 	}
 	fmt.Fprintf(&b, "# The service against simulated providers. Every path is relative to this file.\nlisten: %s\n", s.Listen)
 	if public != "" {
