@@ -96,12 +96,12 @@ func nameUnknown(group *cobra.Command) {
 }
 
 // loadConfig reads the configuration that --config names; paths in it are relative to its file.
-func loadConfig(cmd *cobra.Command) (config.Config, error) {
+func loadConfig(cmd *cobra.Command, flags ...config.Flag) (config.Config, error) {
 	file, err := cmd.Flags().GetString("config")
 	if err != nil {
 		return config.Config{}, err
 	}
-	return config.Load(file, os.Environ(), all.Vendors())
+	return config.Load(file, os.Environ(), all.Vendors(), flags...)
 }
 
 // withStore runs f on the log that the configuration names, without the service.

@@ -32,6 +32,9 @@ func TestErrorsAreSentencesWithTheMend(t *testing.T) {
 		{"send --type order.shipped --user u_1 --data 5", `--data: not a JSON object, such as {"order":"4711"}; see --help`},
 		{"send order.shipped", "write it as: tidings send --type TYPE --user ID [flags]; tidings send --help says more"},
 		{"bench extra", "write it as: tidings bench [accept|drain|blast]... [flags]; tidings bench --help says more"},
+		{"serve --roles api", "--roles: roles: SQLite serves api and worker in one process; set database_url to split them"},
+		{"serve --roles nope", `--roles: roles: "nope" is neither api nor worker`},
+		{"serve --roles=", "--roles: roles: name api, worker or both"},
 		{"migrate extra", "write it as: tidings migrate [flags]; tidings migrate --help says more"},
 	} {
 		root := newRoot()

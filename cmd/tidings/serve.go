@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"tidings/channels/all"
 	"tidings/internal/app"
+	"tidings/internal/config"
 )
 
 func newServe() *cobra.Command {
@@ -21,12 +21,11 @@ func newServe() *cobra.Command {
 			"Without a configuration everything is embedded and kept in ./data.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			var flags []config.Flag
 			if cmd.Flags().Changed("roles") { // also to nothing, which is refused
-				if err := os.Setenv("TIDINGS_ROLES", joinComma(roles)); err != nil {
-					return err
-				}
+				flags = append(flags, config.Flag{Name: "--roles", Variable: "TIDINGS_ROLES", Value: joinComma(roles)})
 			}
-			cfg, err := loadConfig(cmd)
+			cfg, err := loadConfig(cmd, flags...)
 			if err != nil {
 				return err
 			}

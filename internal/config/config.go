@@ -105,9 +105,16 @@ func Default(dir string) Config {
 	}
 }
 
-// Load reads the file (empty: none), overlays the environment (as os.Environ gives it) and
-// checks the whole. vendors are the provider types there are.
-func Load(file string, environ []string, vendors []channels.Vendor) (Config, error) {
+// A Flag is a setting that a command line gives. It goes before the environment, and errors name it.
+type Flag struct {
+	Name     string // as it is typed: "--roles"
+	Variable string // of the environment, that sets the same
+	Value    string
+}
+
+// Load reads the file (empty: none), overlays the environment (as os.Environ gives it) and the flags,
+// and checks the whole. vendors are the provider types there are.
+func Load(file string, environ []string, vendors []channels.Vendor, flags ...Flag) (Config, error) {
 	dir := "."
 	var document yaml.Node
 	if file != "" {
@@ -124,7 +131,10 @@ func Load(file string, environ []string, vendors []channels.Vendor) (Config, err
 		}
 	}
 	c := Default(dir)
-	d := decoder{file: file, dir: dir, env: environment(environ), used: map[string]bool{}, where: map[string]string{}}
+	d := decoder{file: file, dir: dir, env: environment(environ), flags: map[string]string{}, used: map[string]bool{}, where: map[string]string{}}
+	for _, f := range flags {
+		d.env[f.Variable], d.flags[f.Variable] = f.Value, f.Name
+	}
 	if err := d.config(&document, &c, vendors); err != nil {
 		return Config{}, err
 	}

@@ -16,7 +16,8 @@ import (
 // A nil node stands for what the file leaves out.
 type decoder struct {
 	file, dir string
-	env       map[string]string
+	env       map[string]string // flags included
+	flags     map[string]string // those of them that are flags: their names as they are typed
 	used      map[string]bool   // variables that were read, by name
 	where     map[string]string // where a setting stands, by its path
 }

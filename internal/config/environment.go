@@ -40,9 +40,17 @@ func spelled(name string) string {
 // variable is what the environment says of a setting.
 func (d *decoder) variable(at place) (text string, ok bool) {
 	if text, ok = d.env[at.env]; ok {
-		d.used[at.env], d.where[at.path] = true, "environment variable "+at.env
+		d.used[at.env], d.where[at.path] = true, d.called(at.env)
 	}
 	return text, ok
+}
+
+// called is how errors call what sets a setting from outside the file.
+func (d *decoder) called(variable string) string {
+	if flag, ok := d.flags[variable]; ok {
+		return flag
+	}
+	return "environment variable " + variable
 }
 
 // chosen are the keys of a map that the environment adds to those that are there.

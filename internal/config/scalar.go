@@ -16,7 +16,7 @@ import (
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, at place) error {
 	if text, ok := d.variable(at); ok {
 		if err := errors.Join(d.set(v, text), bounded(v, at.tag)); err != nil {
-			return fmt.Errorf("environment variable %s: %w", at.env, err)
+			return fmt.Errorf("%s: %w", d.called(at.env), err)
 		}
 		return nil
 	}
