@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +19,8 @@ import (
 type Rule struct {
 	Provider string      `json:"provider"`          // the vendor type
 	Address  string      `json:"address,omitzero"`  // with * for any run of characters; empty: all; "oauth": FCM's token endpoint
-	Times    int         `json:"times,omitzero"`    // how many matches until the rule is spent; 0: no end
-	Share    float64     `json:"share,omitzero"`    // of the requests that it matches; 0: all
+	Times    Times       `json:"times,omitzero"`    // how many matches until the rule is spent; left out: no end
+	Share    Share       `json:"share,omitzero"`    // of the requests that it matches; left out: all
 	Do       Do          `json:"do,omitzero"`       // what happens to the request
 	Receipts ReceiptRule `json:"receipts,omitzero"` // what happens to its receipts
 }
@@ -45,6 +46,32 @@ type ReceiptRule struct {
 	Order     []string `json:"order,omitzero"`     // the vendor's statuses to report; else its default
 	Duplicate bool     `json:"duplicate,omitzero"` // each comes twice
 	None      bool     `json:"none,omitzero"`      // none comes
+}
+
+// Times is how often a rule matches: once or more.
+type Times int
+
+// UnmarshalJSON reads a whole number above 0.
+func (t *Times) UnmarshalJSON(b []byte) error {
+	n, err := strconv.Atoi(string(b))
+	if err != nil || n < 1 {
+		return errors.New("times is a whole number above 0; leave it out for no end")
+	}
+	*t = Times(n)
+	return nil
+}
+
+// A Share is a part of a whole: above 0 and at most 1.
+type Share float64
+
+// UnmarshalJSON reads a number above 0 and at most 1.
+func (s *Share) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || f <= 0 || f > 1 {
+		return errors.New("share is above 0 and at most 1; leave it out for all")
+	}
+	*s = Share(f)
+	return nil
 }
 
 // A Span is a duration that is written like "1m30s".
@@ -98,8 +125,13 @@ func (r Rule) fits(p protocol) error {
 		return fmt.Errorf("%s has no stages and no enhanced status codes", p.typ)
 	case !p.streams && (r.Do.Streams > 0 || r.Do.GoAway > 0):
 		return fmt.Errorf("%s has no streams to limit and no connections to close gracefully", p.typ)
-	case !p.receipts && later:
+	case p.reports == nil && later, p.mute && r.Receipts.None:
 		return fmt.Errorf("%s sends no receipts", p.typ)
+	}
+	for _, status := range r.Receipts.Order {
+		if err := p.reports(status); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -180,9 +212,9 @@ func (f *faults) first(takes func(*counted) bool) verdict {
 
 func (r *counted) takes(typ, address string) bool {
 	return r.Provider == typ &&
-		(r.Times == 0 || r.matches < r.Times) &&
+		(r.Times == 0 || r.matches < int(r.Times)) &&
 		(r.Address == "" || glob(r.Address, address)) &&
-		(r.Share == 0 || rand.Float64() < r.Share)
+		(r.Share == 0 || rand.Float64() < float64(r.Share))
 }
 
 // streams is how many concurrent streams a new connection of a service allows; 0: its default.

@@ -87,3 +87,14 @@ func TestGlobAgreesWithItsDefinition(t *testing.T) {
 		}
 	})
 }
+
+func TestAReportOfAStatusThatTheVendorHasNotIsRefused(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"delivered": true, "canceled": true, "failed": true, "failed:30005": true, "undelivered:30003": true,
+		"": false, "lost": false, "Delivered": false, "received": false, "failed:": false, "failed:-1": false, "sent:30005": false, ":30005": false,
+	} {
+		if err := twilioReports(text); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -16,19 +16,21 @@ type protocol struct {
 	port int // above the base
 	open func(*desk) (service, error)
 
-	stages   bool // it goes by stages and answers with enhanced status codes, as SMTP does
-	streams  bool // its connections carry many streams
-	receipts bool // it calls back
+	stages  bool // it goes by stages and answers with enhanced status codes, as SMTP does
+	streams bool // its connections carry many streams
+	mute    bool // the vendor has no receipts at all
+
+	reports func(status string) error // refuses a status that it does not report; nil: it does not call back
 }
 
 // protocols is every simulated service. A new one is a file of its own and a line here.
 func protocols() []protocol {
 	return []protocol{
-		{typ: "apns", port: 0, open: openAPNs, streams: true},
-		{typ: "fcm", port: 1, open: openFCM},
-		{typ: "twilio", port: 2, open: openTwilio, receipts: true},
+		{typ: "apns", port: 0, open: openAPNs, streams: true, mute: true},
+		{typ: "fcm", port: 1, open: openFCM, mute: true},
+		{typ: "twilio", port: 2, open: openTwilio, reports: twilioReports},
 		{typ: "aws_sms", port: 3, open: openAWSSMS},
-		{typ: "smtp", port: 5, open: openSMTP, stages: true},
+		{typ: "smtp", port: 5, open: openSMTP, stages: true, mute: true},
 	}
 }
 

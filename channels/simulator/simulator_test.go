@@ -82,6 +82,13 @@ func TestARuleThatCannotBeMeantIsRefusedAndChangesNothing(t *testing.T) {
 		{"streams where there are none", `[{"provider":"fcm","do":{"streams":5}}]`},
 		{"a graceful end where there is none", `[{"provider":"twilio","do":{"goaway":5}}]`},
 		{"receipts where there are none", `[{"provider":"apns","receipts":{"order":["delivered"]}}]`},
+		{"fewer receipts than none", `[{"provider":"apns","receipts":{"none":true}}]`},
+		{"a receipt that the vendor does not send", `[{"provider":"twilio","receipts":{"order":["sent","lost"]}}]`},
+		{"a code that is none", `[{"provider":"twilio","receipts":{"order":["failed:soon"]}}]`},
+		{"a code of what did not fail", `[{"provider":"twilio","receipts":{"order":["delivered:30005"]}}]`},
+		{"at no time", `[{"provider":"apns","times":0,"do":{"status":503}}]`},
+		{"half a time", `[{"provider":"apns","times":0.5,"do":{"status":503}}]`},
+		{"of none", `[{"provider":"apns","share":0,"do":{"status":503}}]`},
 		{"one bad rule behind a good one", `[{"provider":"fcm","do":{"status":500}},{"provider":"pigeon"}]`},
 	} {
 		if status, answer := control(t, sim, "PUT", "/faults", c.rules); status != http.StatusUnprocessableEntity {
@@ -90,6 +97,14 @@ func TestARuleThatCannotBeMeantIsRefusedAndChangesNothing(t *testing.T) {
 	}
 	if _, after := control(t, sim, "GET", "/faults", ""); after != before {
 		t.Errorf("the rules became %s", after)
+	}
+	for _, rules := range []string{
+		`[{"provider":"apns"}]`, `[{"provider":"apns","do":{}}]`, `[{"provider":"apns","times":1,"share":1.0,"do":{"status":503}}]`, `[{"provider":"aws_sms","receipts":{"none":true}}]`,
+		`[{"provider":"twilio","receipts":{"delay":"50ms","order":["delivered","sent","undelivered:30003"],"duplicate":true}}]`,
+	} {
+		if status, answer := control(t, sim, "PUT", "/faults", rules); status != http.StatusOK {
+			t.Errorf("%s: %d %s", rules, status, answer)
+		}
 	}
 	if status, _ := control(t, sim, "DELETE", "/faults", ""); status != http.StatusNoContent {
 		t.Error(status)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -75,8 +76,11 @@ func (t *twilio) report(ctx context.Context, r Report) error {
 		return fmt.Errorf("twilio accepted no message %q", r.Ref)
 	case m.callback == "":
 		return errors.New("the message asked for no callbacks")
-	case r.Status == "" || r.Event != "":
-		return errors.New("twilio reports a status, such as delivered or failed:30005")
+	case r.Event != "":
+		return errors.New("twilio reports a status and no event")
+	}
+	if err := twilioReports(r.Status); err != nil {
+		return err
 	}
 	token := t.token
 	if r.Forge {
@@ -87,6 +91,21 @@ func (t *twilio) report(ctx context.Context, r Report) error {
 		err = fmt.Errorf("the service answered %d", answer)
 	}
 	return err
+}
+
+// twilioReports refuses what is no status of a message that was sent, or a code where nothing failed
+// (https://www.twilio.com/docs/messaging/api/message-resource#message-status-values).
+func twilioReports(text string) error {
+	status, code, coded := strings.Cut(text, ":")
+	failed := slices.Contains([]string{"undelivered", "failed"}, status)
+	_, err := strconv.ParseUint(code, 10, 32)
+	switch {
+	case coded && (!failed || err != nil):
+		return fmt.Errorf("%q: an error code is a number, behind undelivered or failed", text)
+	case failed || slices.Contains([]string{"accepted", "scheduled", "queued", "sending", "sent", "partially_delivered", "delivered", "read", "canceled"}, status):
+		return nil
+	}
+	return fmt.Errorf("%q: twilio reports a status such as sent, delivered or failed:30005", text)
 }
 
 // post reports a status; see postForm.

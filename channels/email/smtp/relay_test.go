@@ -113,7 +113,7 @@ func (r *relay) arrived(t *testing.T, want int) []simulator.Entry {
 
 func (r *relay) rule(t *testing.T, do simulator.Do, times int) {
 	t.Helper()
-	if err := r.sim.SetFaults([]simulator.Rule{{Provider: "smtp", Do: do, Times: times}}); err != nil {
+	if err := r.sim.SetFaults([]simulator.Rule{{Provider: "smtp", Do: do, Times: simulator.Times(times)}}); err != nil {
 		t.Fatal(err)
 	}
 }

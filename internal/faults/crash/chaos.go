@@ -212,7 +212,7 @@ func (c *chaos) meddle(ctx context.Context, random *rand.Rand) error {
 func mischief(random *rand.Rand) []simulator.Rule {
 	var rules []simulator.Rule
 	for _, provider := range []string{"apns", "fcm", "twilio", "aws_sms", "smtp"} {
-		share := func(most float64) float64 { return 0.01 + most*random.Float64() }
+		share := func(most float64) simulator.Share { return simulator.Share(0.01 + most*random.Float64()) }
 		trouble := simulator.Do{Status: http.StatusServiceUnavailable, Headers: map[string]string{"Retry-After": "1"}}
 		if provider == "smtp" {
 			trouble = simulator.Do{Status: 451, Enhanced: "4.3.0", At: "data"}
