@@ -41,7 +41,7 @@ breaker: {failures: 50, window: 5s, open_for: 500ms}
 
 // environment shortens what the simulators have written.
 func environment() (env []string) {
-	for _, provider := range []string{"APNS", "FCM", "TWILIO", "AWS_SMS", "SES", "SMTP"} {
+	for _, provider := range []string{"APNS", "FCM", "TWILIO", "AWS_SMS", "SMTP"} {
 		env = append(env, fmt.Sprintf("TIDINGS_PROVIDERS_%s_TIMEOUT=%v", provider, callTime))
 	}
 	return env
