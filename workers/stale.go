@@ -37,7 +37,7 @@ func checked(c *store.Claimed, r preferences.Recheck, now time.Time) (v verdict,
 			v = one
 			continue
 		}
-		stale = append(stale, store.Leaving{Part: items[i].ID, Reason: one.reason})
+		stale = append(stale, store.Leaving{Part: items[i].ID, Reason: one.reason, Cause: preferences.Why(r, one.reason, now)})
 	}
 	return v, stale
 }

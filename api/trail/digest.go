@@ -51,7 +51,7 @@ func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time
 		return undelivered(p, c, category)
 	}
 	summed := tidings.Summarise(&p.Digest, mine, false, now)
-	return standing(summed) + whyNot(summed, mine, p.Digest.ExpiresAt, c, category, now)
+	return standing(summed) + whyNot(summed, mine, p, c, category, now)
 }
 
 // causeIn is more of the reason for which a channel is held.
@@ -96,7 +96,8 @@ func standing(s tidings.NotificationStatus) string {
 }
 
 // whyNot is the reason of a delivery that ended as all of them do together, where it says more than that.
-func whyNot(s tidings.NotificationStatus, all []tidings.Delivery, expires time.Time, c tidings.Channel, category string, now time.Time) string {
+func whyNot(s tidings.NotificationStatus, all []tidings.Delivery, p *store.PartOf, c tidings.Channel, category string, now time.Time) string {
+	expires := p.Digest.ExpiresAt
 	for i := range all {
 		status, final := all[i].Shown(expires, now)
 		if !final || tidings.Summarise(&tidings.Notification{ExpiresAt: expires}, all[i:i+1], false, now) != s {
@@ -105,7 +106,7 @@ func whyNot(s tidings.NotificationStatus, all []tidings.Delivery, expires time.T
 		switch r := all[i].Reason; {
 		case r == "", r == tidings.ReasonCancelled, r == tidings.ReasonExpired, status == tidings.Expired:
 		default:
-			return ": " + because(r, "", c, category)
+			return ": " + because(r, p.Causes[c], c, category)
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,25 @@ func TestCommentsAreToldOfTogetherAndOnceThoughTheServiceRestarts(t *testing.T) 
 			t.Errorf("pushes %v, want %v", got, want)
 		}
 		w.onceEach(3)
+	})
+}
+
+// What a user mutes while a digest of it waits in its lane is not told, and its parts say why.
+func TestADigestInAPausedLaneIsNotSentOnceItsThreadIsMuted(t *testing.T) {
+	onEachDatabase(t, nil, func(t *testing.T, w *world) {
+		w.device("u_1", 1)
+		ids := []string{w.post(comment("Bread", 1)), w.post(comment("Bread", 2)), w.post(comment("Cake", 1))}
+		w.do(http.MethodPost, "/v1/lanes/push.bulk/pause", nil, nil)
+		time.Sleep(10*time.Minute + 30*time.Second)
+		w.until(ids[0], "accepted", time.Minute)
+		w.do(http.MethodPatch, "/v1/users/u_1/preferences", map[string]any{"threads": map[string]any{"social": map[string]any{"Bread": false, "Cake": false}}}, nil)
+		w.do(http.MethodPost, "/v1/lanes/push.bulk/resume", nil, nil)
+		for _, id := range ids {
+			w.until(id, "suppressed", time.Minute)
+			if s := w.trail(id); !strings.HasSuffix(s.Summary, "was not sent: the user muted this thread of social.") {
+				t.Errorf("it is %s: %s", s.Status, s.Summary)
+			}
+		}
 	})
 }
 

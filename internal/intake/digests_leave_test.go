@@ -113,8 +113,9 @@ func TestAHeldDigestLeavesOutWhatTheUserHasMutedSince(t *testing.T) {
 			r.files[name] = strings.Replace(text, "key: post, ", "", 1)
 		}
 		r.Intake, r.metrics = r.another(t)
+		var muted tidings.NotificationID
 		for i, post := range []string{"cake", "bread"} {
-			r.accept(t, comment("u_1", post, i))
+			muted = r.accept(t, comment("u_1", post, i)).ID
 		}
 		r.calm(t, 3*time.Hour)
 		r.flush(t, time.Now().Add(11*time.Minute))
@@ -122,8 +123,12 @@ func TestAHeldDigestLeavesOutWhatTheUserHasMutedSince(t *testing.T) {
 			p.Threads = map[string]map[string]bool{"social": {"bread": false}}
 		})
 		r.releaseAt(t, time.Now().Add(5*time.Hour))
-		if d := r.digests(t)[0]; fmt.Sprint(toldOf(t, d)) != "[t0]" || len(d.Deliveries) != 1 {
+		d := r.digests(t)[0]
+		if fmt.Sprint(toldOf(t, d)) != "[t0]" || len(d.Deliveries) != 1 {
 			t.Errorf("it tells of %v by %d deliveries", toldOf(t, d), len(d.Deliveries))
+		}
+		if why := r.trail(t, muted).Notification.Decisions[1]; why.Reason != tidings.ReasonOptedOutCategory || why.Cause != tidings.CauseThread {
+			t.Errorf("what is muted was decided so: %+v", why)
 		}
 	})
 }

@@ -153,7 +153,7 @@ func redecideItems(h *tidings.Hold, n *tidings.Notification, request *preference
 			decision, *request = d, each
 			continue
 		}
-		leave = append(leave, store.Leaving{Part: items[i].ID, Reason: d.Reason})
+		leave = append(leave, store.Leaving{Part: items[i].ID, Reason: d.Reason, Cause: d.Cause})
 	}
 	if request.ExpiresAt = n.ExpiresAt; len(leave) == len(items) {
 		return decision, nil

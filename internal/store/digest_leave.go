@@ -14,6 +14,7 @@ import (
 type Leaving struct {
 	Part   tidings.NotificationID
 	Reason tidings.Reason // cancelled: the part bears a mark of its own; else its decisions say so
+	Cause  tidings.Cause  // of the reason
 }
 
 // A written digest is one that became a notification, with where it stands on each channel.
@@ -149,7 +150,7 @@ func (d *writtenDigest) refuse(l Leaving, off []tidings.Channel, at time.Time) e
 	}
 	refusals := make([]tidings.Decision, len(off))
 	for i, c := range off {
-		refusals[i] = tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: l.Reason, At: at}
+		refusals[i] = tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: l.Reason, Cause: l.Cause, At: at}
 	}
 	stored, before, err := mergeDecisions(stored, refusals)
 	if err != nil {

@@ -67,9 +67,17 @@ func (l *Trail) partOf(r row) (p PartOf, err error) {
 // addDelivery and addHold read how the digest stands on its channels.
 func (p *PartOf) addDelivery(r row) error {
 	var d tidings.Delivery
-	err := r.Scan(&d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries, instant{&d.FinishedAt})
-	if d.Channel = d.Lane.Channel(); slices.Contains(p.Channels, d.Channel) {
-		p.Deliveries = append(p.Deliveries, d)
+	m := Moment{Kind: kindCause}
+	err := r.Scan(&d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries, instant{&d.FinishedAt}, &m.Text)
+	if d.Channel = d.Lane.Channel(); !slices.Contains(p.Channels, d.Channel) {
+		return err
+	}
+	p.Deliveries = append(p.Deliveries, d)
+	if cause, told := m.Cause(); told && d.Status == tidings.Suppressed {
+		if p.Causes == nil {
+			p.Causes = map[tidings.Channel]tidings.Cause{}
+		}
+		p.Causes[d.Channel] = cause
 	}
 	return err
 }

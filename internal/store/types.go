@@ -216,6 +216,8 @@ type PartOf struct {
 	Channels   []tidings.Channel
 	Deliveries []tidings.Delivery // on those: Channel, Lane, Status, Reason, DueAt, Tries and FinishedAt
 	Holds      []tidings.Hold     // on those, that wait: Channel, Reason and Until
+
+	Causes map[tidings.Channel]tidings.Cause // on those: more of why what was not sent there was not
 }
 
 // TrailDelivery is a delivery with its attempts and receipts.
