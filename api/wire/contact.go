@@ -26,14 +26,14 @@ const (
 
 // An Email is one e-mail address without a display name. Its domain is kept in small letters and in
 // its ASCII form (bücher.test is xn--bcher-kva.test), since mail servers read it in any case and one
-// mailbox must be one address.
+// mailbox must be one address; a dot at its end, which only says that the name is whole, is left out.
 type Email string
 
 // ReadJSON reads the address.
 func (e *Email) ReadJSON(in *strict.Input) {
 	s, ok := in.String()
 	if ok {
-		s = asciiDomain(s)
+		s = strings.TrimSuffix(asciiDomain(s), ".")
 	}
 	if ok && !isEmail(s) {
 		in.Report("must be one e-mail address such as ann@example.test")
