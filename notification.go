@@ -92,10 +92,11 @@ type Cause string
 
 // The causes.
 const (
-	CauseThread Cause = "thread" // of opted_out_category: one thread is muted
-	CauseLaw    Cause = "law"    // of quiet_hours: the law has marketing SMS wait
-	CauseWindow Cause = "window" // of quiet_hours: the catalogue has them wait
-	CauseNever  Cause = "never"  // of quiet_hours: the hours in which they may come leave no moment
+	CauseThread  Cause = "thread"  // of opted_out_category: one thread is muted
+	CauseChannel Cause = "channel" // of consent_missing: a yes to this channel is, whatever there is to others
+	CauseLaw     Cause = "law"     // of quiet_hours: the law has marketing SMS wait
+	CauseWindow  Cause = "window"  // of quiet_hours: the catalogue has them wait
+	CauseNever   Cause = "never"   // of quiet_hours: the hours in which they may come leave no moment
 )
 
 // A Hold is a decision postponed to a time.

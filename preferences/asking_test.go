@@ -255,3 +255,29 @@ func TestNothingIsSentThatNoLinkConfirmed(t *testing.T) {
 		}
 	})
 }
+
+// Who agreed to some channels of a category is not told to have agreed to none.
+func TestAYesThatIsMissingToOneChannelSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		why, category, wants string
+		channel              tidings.Channel
+		cause                tidings.Cause
+	}{
+		{"off until it is asked for", "orders", `{}`, tidings.SMS, tidings.CauseChannel},
+		{"asks first, and nobody agreed", "news", `{}`, tidings.SMS, ""},
+		{"asks first, and mail was agreed to", "news", `{"categories":{"news":{"email":true}},"consents":{"news":{"state":"given","at":"2026-01-01T00:00:00Z"}}}`, tidings.SMS, tidings.CauseChannel},
+		{"waits for the link", "trips", `{"categories":{"trips":true},"consents":{"trips":{"state":"asked","at":"2026-01-01T00:00:00Z"}}}`, tidings.SMS, ""},
+		{"waits for the link beside a consent", "trips", `{"categories":{"trips":true},"consents":{"trips":{"state":"given","at":"2026-01-01T00:00:00Z","asked":{"sms":{}}}}}`, tidings.SMS, tidings.CauseChannel},
+	} {
+		category, _ := ledgerCategories(c.category)
+		r := preferences.Request{Event: &tidings.EventType{Category: category, Channels: []tidings.Channel{c.channel}}}
+		f := preferences.Facts{Preferences: read(t, c.wants), Providers: map[tidings.Channel]bool{c.channel: true}}
+		if d := preferences.Decide(r, f, noon)[0]; d.Reason != tidings.ReasonConsentMissing || d.Cause != c.cause {
+			t.Errorf("%s: %s %q", c.why, d.Reason, d.Cause)
+		}
+		again := preferences.Recheck{Event: r.Event, Channel: c.channel, Preferences: f.Preferences}
+		if why := preferences.Why(again, tidings.ReasonConsentMissing, noon); why != c.cause {
+			t.Errorf("%s: checked again %q", c.why, why)
+		}
+	}
+}

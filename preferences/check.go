@@ -82,6 +82,8 @@ func Why(r Recheck, reason tidings.Reason, now time.Time) (by tidings.Cause) {
 		_, by, _ = calm.until(now)
 	case reason == tidings.ReasonOptedOutCategory && r.Preferences.refusesCategory(r.Event.Category.Name, r.Channel) == "":
 		by = tidings.CauseThread
+	case reason == tidings.ReasonConsentMissing:
+		by = r.Preferences.consentCause(&r.Event.Category)
 	}
 	return by
 }

@@ -109,6 +109,14 @@ func (p *Preferences) lacksConsent(c *tidings.Category, channel tidings.Channel)
 	return ""
 }
 
+// consentCause is more of why a yes is missing on a channel: whether it is one to the channel alone.
+func (p *Preferences) consentCause(c *tidings.Category) tidings.Cause {
+	if asksFirst(c) && p.Consents[c.Name].State != ConsentGiven {
+		return ""
+	}
+	return tidings.CauseChannel
+}
+
 // disturbs reports whether a channel makes itself heard: the others wait quietly until they are looked at.
 func disturbs(channel tidings.Channel) bool {
 	return channel != tidings.Inbox && channel != tidings.Webhook

@@ -90,6 +90,7 @@ func (q *question) thread() tidings.Reason {
 }
 
 func (q *question) consent() tidings.Reason {
+	q.refusal = q.Preferences.consentCause(&q.Event.Category)
 	return q.Preferences.lacksConsent(&q.Event.Category, q.channel)
 }
 

@@ -39,6 +39,10 @@ func TestWhatOneReasonCoversIsToldApart(t *testing.T) {
 	}{
 		{"a muted thread", "Push was not sent: the user muted this thread of social.", "decided: Push: do not send, since the user muted this thread of social.",
 			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonOptedOutCategory, Cause: tidings.CauseThread}},
+		{"no yes at all", "Push was not sent: the user has not agreed to social.", "decided: Push: do not send, since the user has not agreed to social.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonConsentMissing}},
+		{"no yes to the channel", "Push was not sent: the user has not agreed to push for social.", "decided: Push: do not send, since the user has not agreed to push for social.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonConsentMissing, Cause: tidings.CauseChannel}},
 		{"the user's quiet hours", "Push is held until 11:30:00 UTC: these are the user's quiet hours.", "held: Push: hold until 11:30:00 UTC, since these are the user's quiet hours.",
 			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionHold, Reason: tidings.ReasonQuietHours, Until: until}},
 		{"hours of the law", "SMS is held until 11:30:00 UTC: the law of the phone's country keeps marketing texts back until then.",

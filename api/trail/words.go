@@ -70,7 +70,7 @@ func vendor(name string, providers map[string]Provider) string {
 
 // because is a reason, with its cause, in words that fit after a colon.
 func because(r tidings.Reason, cause tidings.Cause, c tidings.Channel, category string) string {
-	if text := caused(cause, category); text != "" {
+	if text := caused(cause, c, category); text != "" {
 		return text
 	}
 	switch r {
@@ -109,10 +109,12 @@ func because(r tidings.Reason, cause tidings.Cause, c tidings.Channel, category 
 }
 
 // caused is a cause in words; empty: there is none.
-func caused(cause tidings.Cause, category string) string {
+func caused(cause tidings.Cause, c tidings.Channel, category string) string {
 	switch cause {
 	case tidings.CauseThread:
 		return "the user muted this thread of " + category
+	case tidings.CauseChannel:
+		return "the user has not agreed to " + noun(c) + " for " + category
 	case tidings.CauseLaw:
 		return "the law of the phone's country keeps marketing texts back"
 	case tidings.CauseWindow:
