@@ -58,6 +58,12 @@ type Category struct {
 	OnUnknown            *OnUnknown
 }
 
+// AsksFirst reports whether the category needs a yes of the user before the first message.
+func (c *Category) AsksFirst() bool { return c.Kind == Marketing && c.Consent != OptOut }
+
+// AsksTwice reports whether a yes to the category counts once it is confirmed.
+func (c *Category) AsksTwice() bool { return c.Kind == Marketing && c.Consent == DoubleOptIn }
+
 // A Cap is at most Count notifications in any span of Per; the zero Cap is none. Above it they
 // are dropped, or with Hold wait until there is room again.
 type Cap struct {

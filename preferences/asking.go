@@ -15,11 +15,6 @@ type Asking struct {
 	Stands bool              `json:"stands,omitempty"` // the user agreed before, in other words: that goes on meanwhile
 }
 
-// asksTwice reports whether a yes to a category counts once it is confirmed.
-func asksTwice(c *tidings.Category) bool {
-	return c.Kind == tidings.Marketing && c.Consent == tidings.DoubleOptIn
-}
-
 // Waits reports whether a channel is asked for and not agreed to yet.
 func (c Consent) Waits(channel tidings.Channel) bool {
 	asking, asked := c.Asked[channel]
@@ -118,7 +113,7 @@ func (s *settling) restand(c *tidings.Category, before, after *Preferences, line
 		case !is.asks(channel):
 			delete(asked, channel)
 		case waits && !asking.Stands:
-		case asksTwice(c) && !before.Agrees(c.Name, channel):
+		case c.AsksTwice() && !before.Agrees(c.Name, channel):
 			asked[channel] = Asking{} // chosen when nothing had to be confirmed, which is no consent
 		default:
 			next.State = ConsentGiven
@@ -139,7 +134,7 @@ func (s *settling) ask(c *tidings.Category, before *Preferences, lines []Entry, 
 		news := slices.ContainsFunc(covered, func(channel tidings.Channel) bool { return !before.Agrees(c.Name, channel) })
 		switch {
 		case e.Action != ConsentGiven:
-		case !asksTwice(c):
+		case !c.AsksTwice():
 			for _, channel := range covered {
 				delete(asked, channel)
 			}

@@ -32,11 +32,6 @@ const (
 	SettingSet  ConsentState = "set" // a setting was changed
 )
 
-// asksFirst reports whether a category needs a yes of the user before the first message.
-func asksFirst(c *tidings.Category) bool {
-	return c.Kind == tidings.Marketing && c.Consent != tidings.OptOut
-}
-
 // Agrees reports whether the user agreed to a category that asks first, on a channel, and confirmed
 // that where it asks twice. Who said yes to some of its channels only agreed to those.
 func (p *Preferences) Agrees(category string, channel tidings.Channel) bool {

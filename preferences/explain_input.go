@@ -88,7 +88,7 @@ func (q *question) inputCategory() string {
 func (q *question) inputConsent() string {
 	c := &q.Event.Category
 	var parts []string
-	if asksFirst(c) {
+	if c.AsksFirst() {
 		parts = append(parts, c.Name+" asks first; "+q.Preferences.Consents[c.Name].stance(q.channel))
 	}
 	if on, named := c.Channels[q.channel]; named && !on {

@@ -155,7 +155,7 @@ func (s *settling) category(c *tidings.Category, before, after *Preferences) {
 	lines := s.entries[first:]
 	switch {
 	case len(lines) == 0 || c.Kind != tidings.Marketing && after.Consents[c.Name].State == "":
-	case !is.asksAny() && is.All == nil && !asksFirst(c):
+	case !is.asksAny() && is.All == nil && !c.AsksFirst():
 		delete(after.Consents, c.Name) // nothing is said of the whole, and nothing has to be
 	case !is.asksAny():
 		after.stand(c.Name, Consent{State: ConsentWithdrawn, At: s.now})
@@ -167,7 +167,7 @@ func (s *settling) category(c *tidings.Category, before, after *Preferences) {
 // cells adds a line for each cell of a category that was turned. What was said of the whole is one
 // line, unless a channel goes its own way: then each of the others has one.
 func (s *settling) cells(c *tidings.Category, was, is Choice) {
-	whole := turned(was.All, is.All, !asksFirst(c))
+	whole := turned(was.All, is.All, !c.AsksFirst())
 	split := whole != "" && slices.ContainsFunc(tidings.Channels(), func(channel tidings.Channel) bool {
 		on, named := is.Channels[channel]
 		return action(named && on || !named && is.without(c, channel)) != whole
@@ -195,7 +195,7 @@ func (c Choice) without(category *tidings.Category, channel tidings.Channel) boo
 		return *c.All
 	}
 	on, named := category.Channels[channel]
-	return !asksFirst(category) && (on || !named)
+	return !category.AsksFirst() && (on || !named)
 }
 
 // refusals adds a line for each channel of a category that stays refused.

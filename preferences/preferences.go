@@ -100,7 +100,7 @@ func (p *Preferences) lacksConsent(c *tidings.Category, channel tidings.Channel)
 	if c.Kind == tidings.Critical {
 		return ""
 	}
-	if asksFirst(c) && !p.Agrees(c.Name, channel) {
+	if c.AsksFirst() && !p.Agrees(c.Name, channel) {
 		return tidings.ReasonConsentMissing
 	}
 	if on, named := c.Channels[channel]; named && !on && !p.Categories[c.Name].asks(channel) {
@@ -111,7 +111,7 @@ func (p *Preferences) lacksConsent(c *tidings.Category, channel tidings.Channel)
 
 // consentCause is more of why a yes is missing on a channel: whether it is one to the channel alone.
 func (p *Preferences) consentCause(c *tidings.Category) tidings.Cause {
-	if asksFirst(c) && p.Consents[c.Name].State != ConsentGiven {
+	if c.AsksFirst() && p.Consents[c.Name].State != ConsentGiven {
 		return ""
 	}
 	return tidings.CauseChannel

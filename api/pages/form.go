@@ -78,7 +78,7 @@ func (v *visitor) choosable() map[string][]tidings.Channel {
 // wanted is what a user wants of a category on a channel, whatever they want of the channel or of all.
 // What waits for a link is not wanted yet.
 func wanted(p *preferences.Preferences, c *tidings.Category, channel tidings.Channel) bool {
-	if asksTwice(c) && p.Consents[c.Name].State == preferences.ConsentGiven {
+	if c.AsksTwice() && p.Consents[c.Name].State == preferences.ConsentGiven {
 		return p.Agrees(c.Name, channel)
 	}
 	choice, chosen := p.Categories[c.Name]
@@ -88,7 +88,7 @@ func wanted(p *preferences.Preferences, c *tidings.Category, channel tidings.Cha
 	if choice.All != nil {
 		return *choice.All
 	}
-	if asksFirst(c) {
+	if c.AsksFirst() {
 		return !chosen && p.Consents[c.Name].State == preferences.ConsentGiven
 	}
 	on, named := c.Channels[channel]
@@ -98,15 +98,7 @@ func wanted(p *preferences.Preferences, c *tidings.Category, channel tidings.Cha
 // locked reports whether nothing of a category can be switched here: it asks twice, the second time
 // by a link that is sent. Once some of it was agreed to, that can be switched off.
 func (v *visitor) locked(c *tidings.Category) bool {
-	return asksTwice(c) && v.wants.Consents[c.Name].State != preferences.ConsentGiven
-}
-
-func asksTwice(c *tidings.Category) bool {
-	return c.Kind == tidings.Marketing && c.Consent == tidings.DoubleOptIn
-}
-
-func asksFirst(c *tidings.Category) bool {
-	return c.Kind == tidings.Marketing && c.Consent != tidings.OptOut
+	return c.AsksTwice() && v.wants.Consents[c.Name].State != preferences.ConsentGiven
 }
 
 // check finds what cannot be meant, and says whether there was anything.
@@ -148,7 +140,7 @@ func (f *form) apply(p *preferences.Preferences, u *tidings.User, v *visitor) {
 			continue
 		}
 		maps.DeleteFunc(boxes, func(channel tidings.Channel, on bool) bool {
-			return !slices.Contains(choosable[name], channel) || on && asksTwice(&c) && !wanted(p, &c, channel)
+			return !slices.Contains(choosable[name], channel) || on && c.AsksTwice() && !wanted(p, &c, channel)
 		})
 		choose(p, &c, boxes, len(choosable[name]))
 	}
@@ -189,7 +181,7 @@ func choose(p *preferences.Preferences, c *tidings.Category, boxes map[tidings.C
 	switch whole := len(boxes) == channels; {
 	case whole && on == 0:
 		choice = preferences.Choice{All: new(false)}
-	case whole && on == channels && len(changed) == channels && !asksFirst(c):
+	case whole && on == channels && len(changed) == channels && !c.AsksFirst():
 		choice = preferences.Choice{All: new(true)}
 	default:
 		for channel, box := range changed {

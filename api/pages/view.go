@@ -98,7 +98,7 @@ func (s *Site) preferencesView(v *visitor, f form, r Request) preferencesView {
 		c := v.catalogue.Categories[name]
 		k := kindView{Name: name, boxesView: v.boxes(kindPrefix+name, f.kinds[name], now.kinds[name]), ToConfirm: v.waits(&c)}
 		k.Title, k.Description = v.describe(&c)
-		if k.Locked = v.locked(&c); asksTwice(&c) && !k.Locked {
+		if k.Locked = v.locked(&c); c.AsksTwice() && !k.Locked {
 			k.PartLocked = k.lock(now.kinds[name])
 		}
 		view.Kinds = append(view.Kinds, k)
