@@ -7,7 +7,7 @@ import (
 )
 
 // The columns that several statements read, in the order in which the functions beside them
-// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}} is a condition.
+// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}} and {{listed}} are conditions.
 const (
 	notificationColumns = "n.id, n.app, n.test, n.type, n.user_id, n.category, n.catalog_version, n.collapse_key, n.sensitive, " +
 		"n.data, n.accepted_at, n.expires_at, n.parts, n.cancelled_at"
@@ -17,6 +17,17 @@ const (
 		" AND ($6 = '' OR n.app = $6) AND ($7 = '' OR n.type = $7) AND ($8 = '' OR n.user_id = $8)" +
 		" AND ($9 = '' OR EXISTS (SELECT 1 FROM attempts o WHERE o.ntf = d.ntf AND o.n = d.n AND o.provider = $9))" +
 		" AND d.finished_at >= $10 AND d.finished_at < $11"
+	// listCondition selects notifications n by the members of a Filter from $5 on. What was only held bears
+	// the reason for which it was called off in its timeline.
+	listCondition = "($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)" +
+		" AND (($8 = '' AND $9 = '')" +
+		" OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))" +
+		" OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))" +
+		" OR $9 IN ('cancelled', 'superseded', 'erased') AND EXISTS (" +
+		"SELECT 1 FROM holds h JOIN timeline t ON t.ntf = h.ntf AND t.kind = 'cancelled' AND t.n = -1" +
+		" WHERE h.ntf = n.id AND h.state = 'cancelled' AND ($8 = '' OR h.channel = $8)" +
+		" AND $9 = CASE t.text WHEN '' THEN 'cancelled' WHEN '" + ErasedRemark + "' THEN 'erased' ELSE 'superseded' END)" +
+		` OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))`
 )
 
 // lanes is every lane, quoted: with it the statements over all lanes can use the index of live

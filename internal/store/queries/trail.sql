@@ -54,15 +54,7 @@ SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.
 FROM (
   SELECT * FROM notifications n
   WHERE n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
-    AND ($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)
-    AND (($8 = '' AND $9 = '')
-      OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))
-      OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))
-      OR $9 IN ('cancelled', 'superseded', 'erased') AND EXISTS (
-        SELECT 1 FROM holds h JOIN timeline t ON t.ntf = h.ntf AND t.kind = 'cancelled' AND t.n = -1
-        WHERE h.ntf = n.id AND h.state = 'cancelled' AND ($8 = '' OR h.channel = $8)
-          AND $9 = CASE t.text WHEN '' THEN 'cancelled' WHEN 'the user was erased' THEN 'erased' ELSE 'superseded' END)
-      OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
+    AND {{listed}}
   ORDER BY n.id DESC LIMIT $12
 ) c
 LEFT JOIN digest_items i ON i.ntf = c.id
@@ -80,15 +72,7 @@ SELECT c.id, c.app, c.test, c.type, c.user_id, c.category, c.catalog_version, c.
 FROM (
   SELECT * FROM notifications n
   WHERE n.user_id = $13 AND n.id < $1 AND n.id >= $2 AND n.accepted_at >= $3 AND n.accepted_at < $4
-    AND ($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)
-    AND (($8 = '' AND $9 = '')
-      OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))
-      OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))
-      OR $9 IN ('cancelled', 'superseded', 'erased') AND EXISTS (
-        SELECT 1 FROM holds h JOIN timeline t ON t.ntf = h.ntf AND t.kind = 'cancelled' AND t.n = -1
-        WHERE h.ntf = n.id AND h.state = 'cancelled' AND ($8 = '' OR h.channel = $8)
-          AND $9 = CASE t.text WHEN '' THEN 'cancelled' WHEN 'the user was erased' THEN 'erased' ELSE 'superseded' END)
-      OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))
+    AND {{listed}}
   ORDER BY n.id DESC LIMIT $12
 ) c
 LEFT JOIN digest_items i ON i.ntf = c.id
