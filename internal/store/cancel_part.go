@@ -107,8 +107,11 @@ func (t *tx) keptInDigests(part tidings.NotificationID, out *Cancellation) error
 	}
 	for _, id := range digests {
 		d, err := t.written(id)
-		if err != nil || d == nil {
+		if err != nil {
 			return err
+		}
+		if d == nil {
+			continue
 		}
 		on, err := d.on(part)
 		if err != nil {
