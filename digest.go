@@ -27,9 +27,6 @@ func LastExpiry(items []DigestItem) (last time.Time) {
 	return last
 }
 
-// MaxDigestData bounds the data of the items of one digest, in bytes. What is beyond goes into the next.
-const MaxDigestData = 1 << 20
-
 // digestData is the data of a digest.
 type digestData struct {
 	Items     []DigestItem `json:"items"`

@@ -108,7 +108,7 @@ func (r *round) render(i *item, in templates.Input, decisions []tidings.Decision
 			return nil, refusal
 		}
 		if d.Reason == tidings.ReasonDigested {
-			if refusal := r.renderInDigest(i, d.Channel, in); refusal != nil {
+			if refusal := r.renderPair(i, d.Channel, in); refusal != nil {
 				return nil, refusal
 			}
 		}

@@ -126,14 +126,13 @@ func (f *flushing) compose(d *store.Digest, kind *tidings.EventType, facts prefe
 	id := tidings.NewNotificationID(f.now.Add(time.Duration(f.made) * time.Microsecond))
 	request := requestFor(d, kind, told, items)
 	decisions := f.decide(request, facts)
-	edition, n, err := f.editionOf(told, decisions, templates.Input{User: facts.User, Type: d.Type, At: f.now, Notification: id, Links: f.in.exampleLinks()})
+	edition, n, err := f.editionOf(told, items, decisions, templates.Input{User: facts.User, Type: d.Type, At: f.now, Notification: id, Links: f.in.exampleLinks()})
 	if err != nil {
 		return err
 	}
 	if n = edition.fitting(items[:n]); n < len(told) {
 		f.split = true
-		put(flush, told[n:], f.now)
-		flush.Continued = !waits(decisions)
+		put(flush, told[n:], decisions, f.now)
 		told, items = told[:n], items[:n]
 		request = requestFor(d, kind, told, items)
 		decisions = f.decide(request, facts)

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"tidings"
-	"tidings/internal/store"
-	"tidings/internal/store/storetest"
 	"tidings/templates"
 )
 
@@ -41,11 +39,7 @@ func TestADigestOutlivesAnEditOfItsTemplate(t *testing.T) {
 		"needs what is newer": {strings.Replace(crowded[name], ".data.text", ".data.extra", 1), "[1 by 2 2 by 1]"},
 	} {
 		t.Run(why, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, s *store.Store) {
-				r := newRig(t, s)
-				r.files = crowded
-				r.Intake, r.metrics = r.another(t)
-				r.withDevice(t, "u_1")
+			eachCrowd(t, func(t *testing.T, r *rig) {
 				var editions []*templates.Catalogue
 				r.publish(t, &editions, crowded)
 				for n := range 3 {
@@ -71,11 +65,7 @@ func TestADigestOutlivesAnEditOfItsTemplate(t *testing.T) {
 
 func TestAChannelThatIsTakenFromAnEventTypeIsRefusedByADigest(t *testing.T) {
 	for _, channels := range []string{"[email]", "[sms]"} {
-		storetest.Each(t, func(t *testing.T, s *store.Store) {
-			r := newRig(t, s)
-			r.files = crowded
-			r.Intake, r.metrics = r.another(t)
-			r.withDevice(t, "u_1")
+		eachCrowd(t, func(t *testing.T, r *rig) {
 			var editions []*templates.Catalogue
 			r.publish(t, &editions, crowded)
 			id := r.accept(t, comment("u_1", "p", 1)).ID
@@ -97,11 +87,9 @@ func TestAChannelThatIsTakenFromAnEventTypeIsRefusedByADigest(t *testing.T) {
 }
 
 func TestADigestFitsInAnyLanguageOfItsReader(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		r := newRig(t, s)
+	eachCrowd(t, func(t *testing.T, r *rig) {
 		r.files = with(crowded, "templates/comment.created/push.de.yaml", "title: Kommentare\nbody: \""+strings.Repeat("Neu! ", 50)+"{{range .digest.items}}{{.data.text}};{{end}}\"\n")
 		r.Intake, r.metrics = r.another(t)
-		r.withDevice(t, "u_1")
 		for n := range 2 {
 			r.accept(t, longComment("u_1", n, 1950)) // both fit in English
 		}

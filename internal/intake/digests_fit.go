@@ -15,6 +15,9 @@ import (
 	"tidings/templates"
 )
 
+// maxDigestData bounds the data of the items of one digest, in bytes. What is beyond goes into the next.
+const maxDigestData = 1 << 20
+
 // itemsOf are what a digest of notifications tells of.
 func itemsOf(told []store.DigestItem) []tidings.DigestItem {
 	items := make([]tidings.DigestItem, len(told))
@@ -44,7 +47,7 @@ type edition struct {
 // editionOf is the edition that tells of the items, and of how many, the oldest first: that under which
 // the newest was accepted, if it can tell of all of them. Else those that were accepted as the oldest
 // was are told of as they were meant.
-func (f *flushing) editionOf(told []store.DigestItem, decisions []tidings.Decision, in templates.Input) (*edition, int, error) {
+func (f *flushing) editionOf(told []store.DigestItem, items []tidings.DigestItem, decisions []tidings.Decision, in templates.Input) (*edition, int, error) {
 	e := &edition{input: in}
 	for _, d := range decisions {
 		if d.Action != tidings.ActionSuppress {
@@ -57,7 +60,7 @@ func (f *flushing) editionOf(told []store.DigestItem, decisions []tidings.Decisi
 	}
 	if n < len(told) {
 		err := e.load(f.in, told[len(told)-1].Notification.CatalogVersion)
-		if err != nil || !e.any(itemsOf(told), in.User.Locale, func(err error) bool { return err != nil && !tooLarge(err) }) {
+		if err != nil || !e.any(items, in.User.Locale, func(err error) bool { return err != nil && !tooLarge(err) }) {
 			return e, len(told), err
 		}
 	}
@@ -88,7 +91,7 @@ func (e *edition) fitting(items []tidings.DigestItem) int {
 		return !slices.ContainsFunc(locales, func(l string) bool { return e.any(items[:n], l, tooLarge) })
 	}
 	n, size := 0, 0
-	for n < len(items) && (n == 0 || size+len(items[n].Data) <= tidings.MaxDigestData) {
+	for n < len(items) && (n == 0 || size+len(items[n].Data) <= maxDigestData) {
 		size += len(items[n].Data)
 		n++
 	}
@@ -113,9 +116,10 @@ func tooLarge(err error) bool {
 	return errors.As(err, &e) && e.Code == templates.CodeContentTooLarge
 }
 
-// put leaves items to the digest that comes next.
-func put(flush *store.Flush, rest []store.DigestItem, now time.Time) {
-	flush.Next = tidings.NewDigestID(now)
+// put leaves items to the digest that comes next, which limits have counted with this one unless they
+// hold that back.
+func put(flush *store.Flush, rest []store.DigestItem, decisions []tidings.Decision, now time.Time) {
+	flush.Next, flush.Continued = tidings.NewDigestID(now), !waits(decisions)
 	for i := range rest {
 		flush.Rest = append(flush.Rest, rest[i].Notification.ID)
 	}
@@ -130,17 +134,13 @@ func waits(decisions []tidings.Decision) bool {
 	})
 }
 
-// renderInDigest proves that an event which waits for a digest will render in one, alone and beside
-// others; of many, as many are told of together as fit.
-func (r *round) renderInDigest(i *item, channel tidings.Channel, in templates.Input) *Refusal {
+// renderPair proves that an event which waits for a digest will also render beside others; of many, as
+// many are told of together as fit.
+func (r *round) renderPair(i *item, channel tidings.Channel, in templates.Input) *Refusal {
 	one := tidings.DigestItem{ID: in.Notification, At: in.At, Data: json.RawMessage(cmp.Or(string(i.Data), "{}"))}
-	for n := 1; n <= 2; n++ {
-		err := renderDigest(r.catalogue, channel, slices.Repeat([]tidings.DigestItem{one}, n), in)
-		if n == 1 || !tooLarge(err) {
-			if refusal := unrenderable(err); refusal != nil {
-				return refusal
-			}
-		}
+	err := renderDigest(r.catalogue, channel, []tidings.DigestItem{one, one}, in)
+	if tooLarge(err) {
+		return nil
 	}
-	return nil
+	return unrenderable(err)
 }

@@ -87,12 +87,13 @@ func (in *Intake) reconsider(h *tidings.Hold, n *tidings.Notification, facts map
 	request := preferences.Request{
 		Event: kind, Channels: []tidings.Channel{h.Channel}, ExpiresAt: n.ExpiresAt, Thread: kind.ThreadOf(n.Newest()), Digest: n.Parts > 0,
 	}
+	var items []tidings.DigestItem
 	if n.Parts > 0 {
-		_, request.Continued, _ = tidings.ReadDigest(n.Data) // what cannot be read counts
+		items, request.Continued, _ = tidings.ReadDigest(n.Data) // of what cannot be read, rendering will say so
 	}
 	decision := redecide(h, n, request, f, now)
-	if n.Parts > 1 && n.CancelledAt.IsZero() {
-		decision, a.Leave = redecideItems(h, n, &request, f, now)
+	if len(items) > 1 && n.CancelledAt.IsZero() {
+		decision, a.Leave = redecideItems(h, n, items, &request, f, now)
 	}
 	a.Notification.Decisions = []tidings.Decision{decision}
 	expand(&a, kind, a.Notification.Decisions, room, now)
@@ -138,13 +139,9 @@ func redecide(h *tidings.Hold, n *tidings.Notification, request preferences.Requ
 // redecideItems is the decision about a digest: that about the newest of its items which may still be
 // told, and which not, since they are late or the user has muted their thread. Where that is so of
 // all of them, it is so of the digest. The request is that of the item.
-func redecideItems(h *tidings.Hold, n *tidings.Notification, request *preferences.Request, f preferences.Facts, now time.Time) (tidings.Decision, []store.Leaving) {
+func redecideItems(h *tidings.Hold, n *tidings.Notification, items []tidings.DigestItem, request *preferences.Request, f preferences.Facts, now time.Time) (tidings.Decision, []store.Leaving) {
 	var leave []store.Leaving
 	decision, whole := redecide(h, n, *request, f, now), *request
-	items, err := tidings.ItemsOf(n.Data)
-	if err != nil {
-		return decision, nil // rendering it will say so
-	}
 	for i := range items {
 		each := whole
 		each.Thread, each.ExpiresAt = whole.Event.ThreadOf(items[i].Data), items[i].ExpiresAt

@@ -139,7 +139,7 @@ func (q *claiming) thinOne(n *tidings.Notification, list []Leaving) error {
 		return err
 	}
 	n.Parts, n.ExpiresAt = len(d.items), d.expires
-	n.Data, err = tidings.DigestData(d.items, d.goesOn)
+	n.Data, err = tidings.DigestData(d.items, d.continued)
 	return err
 }
 

@@ -20,14 +20,14 @@ type Leaving struct {
 // A written digest is one that became a notification, with where it stands on each channel.
 type writtenDigest struct {
 	*tx
-	ntf      tidings.NotificationID
-	row      tidings.DigestID
-	channels []tidings.Channel
-	items    []tidings.DigestItem
-	goesOn   bool // it tells of what did not fit into another
-	expires  time.Time
-	waits    []tidings.Channel // on which something of it is held or queued, and nobody can have been told
-	rows     []digestRow
+	ntf       tidings.NotificationID
+	row       tidings.DigestID
+	channels  []tidings.Channel
+	items     []tidings.DigestItem
+	continued bool // it tells of what did not fit into another
+	expires   time.Time
+	waits     []tidings.Channel // on which something of it is held or queued, and nobody can have been told
+	rows      []digestRow
 }
 
 // A digestRow is one delivery of a digest.
@@ -58,7 +58,7 @@ func (t *tx) written(digest tidings.NotificationID) (*writtenDigest, error) {
 	if err != nil || !found || data == "" {
 		return nil, err
 	}
-	if d.items, d.goesOn, err = tidings.ReadDigest(json.RawMessage(data)); err != nil {
+	if d.items, d.continued, err = tidings.ReadDigest(json.RawMessage(data)); err != nil {
 		return nil, err
 	}
 	d.channels = channelsIn(key)
@@ -182,7 +182,7 @@ func (d *writtenDigest) shrink(list []Leaving) (left int, err error) {
 	if last := tidings.LastExpiry(d.items); !last.IsZero() {
 		d.expires = last
 	}
-	data, err := tidings.DigestData(d.items, d.goesOn)
+	data, err := tidings.DigestData(d.items, d.continued)
 	if err != nil {
 		return 0, err
 	}
