@@ -45,7 +45,7 @@ func TestABrokerThatIsAwayForNinetySecondsCostsNobodyTheirPush(t *testing.T) {
 				for i := range 90 {
 					ids = append(ids, w.post(shipped("u_1", nil)))
 					if i%10 == 5 {
-						if about := w.refused(http.MethodGet, "/readyz", nil); w.clocks && !strings.Contains(about, "broker") {
+						if about := w.refused(http.MethodGet, "/readyz", nil); w.sqlite && !strings.Contains(about, "broker") {
 							t.Errorf("readiness says %q", about)
 						}
 					}
@@ -59,7 +59,7 @@ func TestABrokerThatIsAwayForNinetySecondsCostsNobodyTheirPush(t *testing.T) {
 				if took := time.Since(back); took > 30*time.Second {
 					t.Errorf("all were sent %v after the broker was back", took)
 				}
-				if w.clocks {
+				if w.sqlite {
 					w.do(http.MethodGet, "/readyz", nil, nil)
 				}
 				w.onceEach(len(ids))

@@ -40,7 +40,7 @@ type world struct {
 	config string
 	edit   func(*config.Config)
 	broker *testkit.Broker // nil: embedded
-	clocks bool            // the database's clock is that of the bubble
+	sqlite bool            // the log is in SQLite, whose clock is that of the bubble
 
 	app *app.App
 	api *client.Client
@@ -70,7 +70,7 @@ func newWorld(t *testing.T, databaseURL string, edit func(*config.Config)) *worl
 // newWorldBeside has an external broker, which edit must name.
 func newWorldBeside(t *testing.T, broker *testkit.Broker, databaseURL string, edit func(*config.Config)) *world {
 	t.Helper()
-	w := &world{t: t, broker: broker, clocks: databaseURL == "", net: testkit.NewNetwork(), ledger: &safeBuffer{}, edit: edit}
+	w := &world{t: t, broker: broker, sqlite: databaseURL == "", net: testkit.NewNetwork(), ledger: &safeBuffer{}, edit: edit}
 	dir := t.TempDir()
 	var err error
 	w.sim, err = simulator.Start(simulator.Settings{
