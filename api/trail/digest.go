@@ -26,6 +26,16 @@ func partOf(t *store.Trail, c tidings.Channel) *store.PartOf {
 	return nil
 }
 
+// leftOut adds that not all messages of a digest on a channel tell of a notification; empty: they do.
+func leftOut(t *store.Trail, c tidings.Channel) string {
+	for _, m := range t.Timeline {
+		if d, ok := m.LeftOut(); ok && d.Channel == c {
+			return ", but what was sent last left this out: " + because(d.Reason, d.Cause, c, t.Notification.Category)
+		}
+	}
+	return ""
+}
+
 // forgotten reports whether the digest is gone that told of a notification on the channel of a
 // decision, as when its user was erased.
 func forgotten(t *store.Trail, d tidings.Decision) bool {

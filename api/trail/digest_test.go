@@ -101,6 +101,23 @@ func TestWhatWasLeftOutOfADigestTellsHowItWaited(t *testing.T) {
 	}
 }
 
+func TestWhatOnlySomeWereToldOfSaysSo(t *testing.T) {
+	tr := gathered(digestID(), tidings.Push)
+	text, err := json.Marshal(tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, At: now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.Timeline = append(tr.Timeline, store.Moment{At: now(), Kind: "released", Text: string(text)})
+	shown := trail.Present(tr, nil, now())
+	last := shown.Timeline[len(shown.Timeline)-1]
+	if want := "Push: left out of what the digest still sends, since it would have come too late to be of use."; last.Text != want || last.Kind != "released" {
+		t.Errorf("%s: %s; want %s", last.Kind, last.Text, want)
+	}
+	if want := ", but what was sent last left this out: it would have come too late to be of use"; !strings.Contains(shown.Summary, want) {
+		t.Errorf("%s: want %q", shown.Summary, want)
+	}
+}
+
 func TestAPartWhoseDigestIsForgottenIsNotSaidToWait(t *testing.T) {
 	tr := gathered(digestID())
 	tr.Digests, tr.Notification.CancelledAt = nil, now()

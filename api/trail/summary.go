@@ -47,7 +47,7 @@ func (w *telling) clause(d tidings.Decision) string {
 		return subject + " " + deliveries(d.Channel, t.Notification.Category, mine, now)
 	}
 	if p := partOf(t, d.Channel); p != nil {
-		return fmt.Sprintf("%s is part of the digest %s, which %s", subject, p.Digest.ID, ofDigest(p, d.Channel, t.Notification.Category, now))
+		return fmt.Sprintf("%s is part of the digest %s, which %s", subject, p.Digest.ID, ofDigest(p, d.Channel, t.Notification.Category, now)) + leftOut(t, d.Channel)
 	}
 	if forgotten(t, d) {
 		return subject + " was part of a digest of which nothing is known any more"

@@ -59,6 +59,10 @@ func (w *teller) moment(m store.Moment) {
 		w.decided(d)
 		return
 	}
+	if d, ok := m.LeftOut(); ok {
+		w.add(m.At, m.Kind, m.Delivery, sentence(noun(d.Channel)+": left out of what the digest still sends, since "+because(d.Reason, d.Cause, d.Channel, w.trail.Notification.Category)))
+		return
+	}
 	if until, by, ok := m.PutOffUntil(); ok {
 		w.add(m.At, m.Kind, m.Delivery, sentence(putOff(w.clock(until), by, "", w.trail.Notification.Category)))
 		return

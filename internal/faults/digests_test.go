@@ -61,6 +61,29 @@ func TestARunWithADigestHolds(t *testing.T) {
 	}
 }
 
+// A second phone is not told of an item that was late by then, while the first had been told in time.
+func TestWhatExpiredBetweenTwoMessagesMayBeLeftOutOfTheSecondWhenItsTrailSaysSo(t *testing.T) {
+	h := told()
+	digest := &h.Trails[theDigest]
+	second := digest.Deliveries[0]
+	second.ID = tidings.DeliveryOf(digest.ID, 1)
+	digest.Deliveries, digest.Decisions[0].Addresses = append(digest.Deliveries, second), 2
+	h.Ledger = append(h.Ledger, simulator.Entry{At: at(20).Time, Provider: "apns", Address: "a2", DeliveryID: second.ID.String(), Text: "#2;"})
+	broken := func() int { return len(faults.Check(h).Violations) }
+	if broken() != 1 {
+		t.Error("nobody minds that nothing says why the second message does not tell of it")
+	}
+	left := wire.Moment{At: at(19), Kind: "released", Text: "Push: left out of what the digest still sends, since it would have come too late."}
+	h.Trails[firstItem].Timeline = []wire.Moment{left}
+	if v := faults.Check(h); !v.Holds() {
+		t.Errorf("violations: %v", v.Violations)
+	}
+	h.Trails[firstItem].Timeline[0].At = at(25)
+	if broken() != 1 {
+		t.Error("nobody minds that the second message was accepted before")
+	}
+}
+
 // Each case breaks one promise of a run with a digest, and that promise alone must be found broken.
 func TestWhatIsBrokenOfADigestIsFound(t *testing.T) {
 	for _, c := range []struct {

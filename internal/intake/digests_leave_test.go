@@ -244,6 +244,49 @@ func TestADigestTellsNotOfWhatHasExpiredWhenItIsClaimed(t *testing.T) {
 	})
 }
 
+// claimOf claims one delivery of a digest, which is not to tell of that any more.
+func (r *rig) claimOf(t *testing.T, digest tidings.NotificationID, n int, stale ...store.Leaving) store.Claimed {
+	t.Helper()
+	claimed, err := r.store.Claim(t.Context(), store.Background, store.ClaimRequest{
+		Lane: "email.bulk", IDs: []tidings.DeliveryID{tidings.DeliveryOf(digest, n)}, Now: time.Now(), Lease: time.Minute,
+		Stale: func(*store.Claimed) []store.Leaving { return stale },
+	})
+	if err != nil || len(claimed) != 1 {
+		t.Fatalf("claimed %+v, %v", claimed, err)
+	}
+	return claimed[0]
+}
+
+func TestAPartOfWhichOnlySomeAddressesWereToldSaysSo(t *testing.T) {
+	eachGathering(t, func(t *testing.T, r *rig) {
+		_, _, err := r.store.RegisterAddress(t.Context(), tidings.Address{UserID: "u_1", Channel: tidings.Email, Value: "second@example.test"}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, digest := r.gather(t, 0, 20*time.Minute, 24*time.Hour)
+		if told := r.claimOf(t, digest, 0).Notification.Parts; told != 2 {
+			t.Fatalf("the first message tells of %d", told)
+		}
+		late := store.Leaving{Part: ids[0], Reason: tidings.ReasonExpired}
+		if told := r.claimOf(t, digest, 1, late).Notification.Parts; told != 1 {
+			t.Fatalf("the second message tells of %d", told)
+		}
+		part, other := r.trail(t, ids[0]), r.trail(t, ids[1])
+		if part.Digest() != digest {
+			t.Error("it is no part any more, though the first message tells of it")
+		}
+		var found []tidings.Decision
+		for _, m := range slices.Concat(part.Timeline, other.Timeline) {
+			if d, ok := m.LeftOut(); ok {
+				found = append(found, d)
+			}
+		}
+		if len(found) != 1 || found[0].Channel != tidings.Email || found[0].Reason != tidings.ReasonExpired {
+			t.Errorf("left out of what the digest still sends: %+v", found)
+		}
+	})
+}
+
 func TestPartsOfADigestThatIsErasedAreCalledOff(t *testing.T) {
 	eachGathering(t, func(t *testing.T, r *rig) {
 		ids, digest := r.gather(t, 0, 24*time.Hour, 24*time.Hour)

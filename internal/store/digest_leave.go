@@ -17,6 +17,11 @@ type Leaving struct {
 	Cause  tidings.Cause  // of the reason
 }
 
+// decision is that a part is not told of on a channel.
+func (l Leaving) decision(c tidings.Channel, at time.Time) tidings.Decision {
+	return tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: l.Reason, Cause: l.Cause, At: at}
+}
+
 // A written digest is one that became a notification, with where it stands on each channel.
 type writtenDigest struct {
 	*tx
@@ -150,7 +155,7 @@ func (d *writtenDigest) refuse(l Leaving, off []tidings.Channel, at time.Time) e
 	}
 	refusals := make([]tidings.Decision, len(off))
 	for i, c := range off {
-		refusals[i] = tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: l.Reason, Cause: l.Cause, At: at}
+		refusals[i] = l.decision(c, at)
 	}
 	stored, before, err := mergeDecisions(stored, refusals)
 	if err != nil {
@@ -199,6 +204,28 @@ func (d *writtenDigest) leave(list []Leaving, at time.Time) (left int, err error
 		if _, err := d.drop(l, at); err != nil {
 			return 0, err
 		}
+		if err := d.leaveRest(l, at); err != nil {
+			return 0, err
+		}
 	}
 	return d.shrink(list)
+}
+
+// leaveRest writes into the trail of a part, for each channel on which somebody has been told of it,
+// or may have, that what still goes out there does without.
+func (d *writtenDigest) leaveRest(l Leaving, at time.Time) error {
+	on, err := d.on(l.Part)
+	if err != nil {
+		return err
+	}
+	for _, c := range on {
+		if !slices.ContainsFunc(d.rows, func(row digestRow) bool { return row.channel == c && row.live }) {
+			continue
+		}
+		without := l.decision(c, at)
+		if _, err := d.exec("timeline_add", decisionArgs(l.Part, kindLeft, &without)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

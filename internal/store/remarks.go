@@ -11,10 +11,11 @@ import (
 
 // The kinds under which the timeline keeps remarks.
 const (
-	kindPutBack = "queued"  // what a worker had in hand waits again
-	kindNoWord  = "decided" // the wait for a receipt is over
-	kindCause   = "decided" // why a delivery ended, where its reason covers several things
-	kindHeld    = "held"    // what had been decided before it was decided again
+	kindPutBack = "queued"   // what a worker had in hand waits again
+	kindNoWord  = "decided"  // the wait for a receipt is over
+	kindCause   = "decided"  // why a delivery ended, where its reason covers several things
+	kindHeld    = "held"     // what had been decided before it was decided again
+	kindLeft    = "released" // what a digest told of, and goes on without
 )
 
 // causeIs begins a remark that tells a cause.
@@ -27,8 +28,14 @@ func (m Moment) Cause() (cause tidings.Cause, ok bool) {
 }
 
 // Decision is what had been decided for a channel before it was decided again.
-func (m Moment) Decision() (d tidings.Decision, ok bool) {
-	if m.Kind != kindHeld || !strings.HasPrefix(m.Text, "{") {
+func (m Moment) Decision() (d tidings.Decision, ok bool) { return m.decision(kindHeld) }
+
+// LeftOut is why those messages of a digest do not tell of a part that go out after others on the
+// same channel have.
+func (m Moment) LeftOut() (d tidings.Decision, ok bool) { return m.decision(kindLeft) }
+
+func (m Moment) decision(kind string) (d tidings.Decision, ok bool) {
+	if m.Kind != kind || !strings.HasPrefix(m.Text, "{") {
 		return d, false
 	}
 	return d, json.Unmarshal([]byte(m.Text), &d) == nil
@@ -36,10 +43,13 @@ func (m Moment) Decision() (d tidings.Decision, ok bool) {
 
 // superseded adds to the timelines decisions to hold that others have taken the place of.
 func (t *tx) superseded(of []tidings.NotificationID, held []tidings.Decision) error {
-	return t.each("timeline_add", len(held), func(i int) []any {
-		text, _ := json.Marshal(held[i]) // it was read from JSON
-		return []any{of[i][:], held[i].At.UnixMicro(), kindHeld, ordinalOf(held[i].Channel), string(text)}
-	}, nil)
+	return t.each("timeline_add", len(held), func(i int) []any { return decisionArgs(of[i], kindHeld, &held[i]) }, nil)
+}
+
+// decisionArgs are those of a moment that bears a decision about a channel.
+func decisionArgs(ntf tidings.NotificationID, kind string, d *tidings.Decision) []any {
+	text, _ := json.Marshal(d) // of texts and times alone
+	return []any{ntf[:], d.At.UnixMicro(), kind, ordinalOf(d.Channel), string(text)}
 }
 
 // ordinalOf sets moments of several channels of a notification apart from each other and from those of its deliveries.
