@@ -132,8 +132,8 @@ func (c *call) event(in *wire.Event, body []byte) (intake.Event, error) {
 		DedupeKey: string(in.DedupeKey), CollapseKey: string(in.CollapseKey), Channels: in.Channels,
 		SendAt: in.SendAt.Time, SendAtLocal: in.SendAtLocal.Time, ExpiresIn: time.Duration(in.ExpiresIn), DryRun: in.DryRun, At: in.At.Time,
 	}
-	if in.DryRun {
-		return e, nil
+	if in.DryRun || in.DedupeKey == "" {
+		return e, nil // nothing will be compared with it
 	}
 	hash, err := fingerprint(body)
 	e.Hash = hash

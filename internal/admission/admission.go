@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tidings"
@@ -90,6 +91,8 @@ type Door struct {
 
 	mu    sync.Mutex
 	lanes map[tidings.Lane]*load // guarded by mu; the map itself stays as it is
+
+	disk atomic.Pointer[measurement] // the last one; nil: none yet
 
 	counted time.Time // when the log was last asked; only the counting touches it
 

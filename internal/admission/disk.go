@@ -44,6 +44,9 @@ func (d Disk) Validate() error {
 	return nil
 }
 
+// diskFor is how long a measurement of the disk holds: too short to write what is kept free.
+const diskFor = 50 * time.Millisecond
+
 // diskAfter is when to try again while the disk is nearly full: draining frees nothing at once.
 const diskAfter = 10 * time.Second
 
@@ -69,17 +72,29 @@ func (d Disk) room(free, total uint64) room {
 	return roomForAll
 }
 
+// A measurement is what a disk had room for at an instant.
+type measurement struct {
+	at   time.Time
+	room room
+	free uint64
+}
+
 // space is what the disk has room for now, and what of it is free. A disk that cannot be measured
 // is not held against anybody: writing will tell.
 func (d *Door) space() (room, uint64) {
 	if d.Dir == "" {
 		return roomForAll, 0
 	}
-	free, total, err := d.Free(d.Dir)
-	if err != nil || total == 0 {
-		return roomForAll, 0
+	now := time.Now()
+	if m := d.disk.Load(); m != nil && now.Sub(m.at) < diskFor {
+		return m.room, m.free
 	}
-	return d.Disk.room(free, total), free
+	m := &measurement{at: now, room: roomForAll}
+	if free, total, err := d.Free(d.Dir); err == nil && total > 0 {
+		m.room, m.free = d.Disk.room(free, total), free
+	}
+	d.disk.Store(m)
+	return m.room, m.free
 }
 
 // Full says that there is only room left to send what was accepted; nil: there is more.

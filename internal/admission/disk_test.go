@@ -4,6 +4,8 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestWhatADiskHasRoomFor(t *testing.T) {
@@ -29,13 +31,16 @@ func TestWhatADiskHasRoomFor(t *testing.T) {
 	}
 }
 
-func TestTheDiskIsMeasuredEachTime(t *testing.T) {
+func TestTheDiskIsMeasuredAgainAndAgain(t *testing.T) { synctest.Test(t, measureTheDisk) }
+
+func measureTheDisk(t *testing.T) {
 	var free uint64
 	var failed error
 	d := &Door{Settings: Settings{Dir: "data", Disk: DefaultDisk(), Log: slog.New(slog.DiscardHandler),
 		Free: func(string) (uint64, uint64, error) { return free, 100 << 20, failed }}}
 	expect := func(why string, bulk, all bool) {
 		t.Helper()
+		time.Sleep(diskFor)
 		noBulk, none := d.Space()
 		if (noBulk == nil) != bulk || (none == nil) != all {
 			t.Errorf("%s: bulk %v, all %v", why, noBulk, none)
@@ -59,6 +64,17 @@ func TestTheDiskIsMeasuredEachTime(t *testing.T) {
 	expect("cleaned up", true, true)
 	failed = errors.New("no answer")
 	expect("not measured", true, true)
+
+	measured := 0
+	d.Free = func(string) (uint64, uint64, error) { measured++; return free, 100 << 20, nil }
+	time.Sleep(diskFor)
+	for range 1000 {
+		d.Space()
+		_ = d.Full()
+	}
+	if measured != 1 {
+		t.Errorf("a thousand events at one instant measure the disk %d times", measured)
+	}
 }
 
 func TestTheSystemTellsHowMuchIsFree(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 
 // The bounds of what is under way at once.
 const (
-	roundEvents  = 500                  // events of one group commit
+	roundEvents  = 128                  // single events of one group commit: while they are decided, those of the group before are answered
 	roundWait    = 2 * time.Millisecond // longest wait of a single event for others
 	waitingPosts = 4096                 // single events that wait for a group; further callers block
 	batchEvents  = 250                  // events of a batch that are decided with the same facts
