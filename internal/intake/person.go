@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,8 @@ type person struct {
 	changed bool                // the user is not as in the log
 	fresh   []tidings.Address   // not in the log as they shall be
 	gone    []tidings.AddressID // retired by the user's new fields
+
+	suppressed map[store.Contact]preferences.Suppression // of what the events of the round bring
 }
 
 // with is the person with an event's fields merged; p stays as it is, for the event may be refused.
@@ -80,11 +83,32 @@ func (p *person) move(channel tidings.Channel, old, value string, now time.Time)
 	if a == nil {
 		p.facts.Addresses = append(p.facts.Addresses, tidings.Address{ID: tidings.NewAddressID(now), UserID: p.facts.User.ID, Channel: channel, Value: value})
 		a = &p.facts.Addresses[len(p.facts.Addresses)-1]
+		p.suppress(a)
 	}
 	a.Value, a.Status, a.Reason, a.RegisteredAt, a.RetiredAt = value, tidings.AddressActive, "", now, time.Time{}
 	a.Strikes, a.StruckAt = 0, time.Time{}
 	p.gone = slices.DeleteFunc(slices.Clone(p.gone), func(id tidings.AddressID) bool { return id == a.ID })
 	p.fresh = append(slices.Clip(p.fresh), *a)
+}
+
+// suppress makes what is known of a contact count for a new address.
+func (p *person) suppress(a *tidings.Address) {
+	s, found := p.suppressed[store.Contact{Channel: a.Channel, Value: a.Value}]
+	if !found {
+		return
+	}
+	p.facts.Suppressed = maps.Clone(p.facts.Suppressed)
+	p.facts.Suppressed[a.ID] = s
+}
+
+// brings adds the contacts of a patch that are not among the person's addresses.
+func (p *person) brings(patch UserPatch, all []store.Contact) []store.Contact {
+	for channel, value := range map[tidings.Channel]*string{tidings.Email: patch.Email, tidings.SMS: patch.Phone} {
+		if value != nil && *value != "" && p.find(channel, *value) == nil {
+			all = append(all, store.Contact{Channel: channel, Value: *value})
+		}
+	}
+	return all
 }
 
 func (p *person) find(channel tidings.Channel, value string) *tidings.Address {

@@ -143,7 +143,7 @@ func (i *item) replay(first tidings.NotificationID, same bool) {
 	i.refuse(dedupeConflict())
 }
 
-// meet loads the facts about all users of the round in one query.
+// meet loads the facts about all users of the round in one query, and what is known of the contacts that they bring.
 func (r *round) meet(ctx context.Context) error {
 	r.people = map[string]*person{}
 	var users []string
@@ -168,7 +168,25 @@ func (r *round) meet(ctx context.Context) error {
 		}
 		p.facts.Providers = r.in.Providers
 	}
-	return nil
+	return r.meetContacts(ctx)
+}
+
+// meetContacts finds out to which of the contacts that the events bring nothing may be sent.
+func (r *round) meetContacts(ctx context.Context) error {
+	var brought []store.Contact
+	for n := range r.items {
+		if i := &r.items[n]; !i.settled {
+			brought = r.people[i.User.ID].brings(i.User, brought)
+		}
+	}
+	if len(brought) == 0 {
+		return nil
+	}
+	suppressed, err := r.in.Store.Suppressions(ctx, brought)
+	for _, p := range r.people {
+		p.suppressed = suppressed
+	}
+	return err
 }
 
 // refuseDamaged refuses the events of users whose stored preferences cannot be read: they may have

@@ -84,6 +84,32 @@ func scanAddressFacts(r row, facts map[string]*preferences.Facts) error {
 	return nil
 }
 
+// A Contact is where a channel reaches somebody: an e-mail address or a phone number.
+type Contact struct {
+	Channel tidings.Channel
+	Value   string
+}
+
+// Suppressions finds the contacts to which nothing may be sent, whoever has them.
+func (s *Store) Suppressions(ctx context.Context, contacts []Contact) (map[Contact]preferences.Suppression, error) {
+	out := map[Contact]preferences.Suppression{}
+	err := s.read(ctx, func(t *tx) error {
+		clear(out)
+		return t.each("contact_suppression", len(contacts), func(i int) []any {
+			return []any{string(contacts[i].Channel), s.seal.hash(contacts[i].Channel, contacts[i].Value)}
+		}, func(i int, r row) error {
+			found := preferences.Suppression{Channel: contacts[i].Channel}
+			err := r.Scan(&found.Reason, instant{&found.At})
+			out[contacts[i]] = found
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up suppressions: %w", err)
+	}
+	return out, nil
+}
+
 // A Memory is an accepted request under its dedupe key.
 type Memory struct {
 	ID   tidings.NotificationID

@@ -9,3 +9,6 @@ SELECT a.id, a.user_id, a.channel, a.provider, a.value, a.status, a.reason, a.st
   a.retired_at, s.reason, s.at
 FROM addresses a LEFT JOIN suppressions s ON s.channel = a.channel AND s.hash = a.hash
 WHERE a.user_id IN ({{list}}) ORDER BY a.id;
+
+-- name: contact_suppression
+SELECT reason, at FROM suppressions WHERE channel = $1 AND hash = $2;
