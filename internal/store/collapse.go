@@ -33,7 +33,7 @@ func (k collapseKey) lock() int64 {
 type superseding struct {
 	earlier tidings.NotificationID
 	channel tidings.Channel
-	sent    bool // all that waits gives way; else only what is held, but for scheduled sends
+	sent    bool // all that waits gives way; else only what is held, but for scheduled sends, or put off by quiet hours
 	by      int  // place of the acceptance
 }
 
@@ -63,7 +63,7 @@ func inLockOrder(places map[collapseKey][]int) []collapseKey {
 
 // supersede ends what still waits of earlier notifications with the collapse key of one that is
 // sent now: a new one, or one whose hold was released. What is held for later than now takes the
-// place of nothing but what is held like it. It comes after all rows of the chunk are written, so
+// place of nothing but what is held like it, or what quiet hours put off in its lane. It comes after all rows of the chunk are written, so
 // that they are superseded like those of others; nobody else sees them, so the order of locks holds.
 func (a *accepting) supersede() error {
 	all, err := a.earlier()
@@ -187,42 +187,65 @@ func earlierOf(all []superseding) []tidings.NotificationID {
 	return slices.Compact(ids)
 }
 
-// endDeliveries cancels the deliveries that wait and marks those that are being sent.
+// An endedDelivery is one that gave way, or is not to be tried again.
+type endedDelivery struct {
+	superseding
+	n    int
+	more string
+}
+
+// endDeliveries cancels the deliveries that wait and marks those that are being sent. What is held
+// takes the place only of those that quiet hours put off.
 func (a *accepting) endDeliveries(all []superseding) error {
-	all = slices.DeleteFunc(slices.Clone(all), func(s superseding) bool { return !s.sent })
-	lanes := func(k int) []any {
-		c := all[k].channel
-		return []any{all[k].earlier[:], string(tidings.LaneOf(c, tidings.Urgent)), string(tidings.LaneOf(c, tidings.Bulk))}
+	var sent, held []superseding
+	for _, s := range all {
+		if s.sent {
+			sent = append(sent, s)
+		} else {
+			held = append(held, s)
+		}
 	}
-	type moment struct {
-		place, n int
-		more     string
-	}
-	var moments []moment
-	err := a.each("collapse_deliveries", len(all), func(k int) []any { return append(lanes(k), a.at(all[k])) }, func(k int, r row) error {
-		m := moment{place: k}
-		err := r.Scan(&m.n)
-		moments = append(moments, m)
-		by := &a.out[all[k].by]
-		by.Superseded = append(by.Superseded, all[k].channel)
-		return err
-	})
+	waiting := func(s superseding) []any { return append(s.lanes(), a.at(s)) }
+	ended, err := a.end("collapse_deliveries", sent, waiting)
 	if err != nil {
 		return err
 	}
-	err = a.each("collapse_marks", len(all), lanes, func(k int, r row) error {
-		m := moment{place: k, more: ": what is under way goes on, but is not tried again"}
-		err := r.Scan(&m.n)
-		moments = append(moments, m)
-		return err
-	})
+	putOff, err := a.end("collapse_put_off", held, waiting)
 	if err != nil {
 		return err
 	}
-	return a.each("timeline_add", len(moments), func(k int) []any {
-		s := all[moments[k].place]
-		return []any{s.earlier[:], a.at(s), "cancelled", int64(moments[k].n), a.because(s, "superseded") + moments[k].more}
+	ended = append(ended, putOff...)
+	for _, e := range ended {
+		by := &a.out[e.by]
+		by.Superseded = append(by.Superseded, e.channel)
+	}
+	marked, err := a.end("collapse_marks", sent, superseding.lanes)
+	if err != nil {
+		return err
+	}
+	for _, e := range marked {
+		e.more = ": what is under way goes on, but is not tried again"
+		ended = append(ended, e)
+	}
+	return a.each("timeline_add", len(ended), func(k int) []any {
+		e := &ended[k]
+		return []any{e.earlier[:], a.at(e.superseding), "cancelled", int64(e.n), a.because(e.superseding, "superseded") + e.more}
 	}, nil)
+}
+
+// lanes are those in which the superseded channel of a notification may wait.
+func (s superseding) lanes() []any {
+	return []any{s.earlier[:], string(tidings.LaneOf(s.channel, tidings.Urgent)), string(tidings.LaneOf(s.channel, tidings.Bulk))}
+}
+
+// end runs one of the statements that end deliveries, and says which.
+func (a *accepting) end(statement string, list []superseding, args func(s superseding) []any) (ended []endedDelivery, err error) {
+	return ended, a.each(statement, len(list), func(k int) []any { return args(list[k]) }, func(k int, r row) error {
+		e := endedDelivery{superseding: list[k]}
+		err := r.Scan(&e.n)
+		ended = append(ended, e)
+		return err
+	})
 }
 
 // endHolds cancels the holds that wait.

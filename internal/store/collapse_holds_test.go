@@ -71,6 +71,34 @@ func TestWhatIsHeldTakesThePlaceOfNothingButWhatIsHeldLikeIt(t *testing.T) {
 	})
 }
 
+func TestWhatIsHeldTakesThePlaceOfWhatQuietHoursPutOffInItsLane(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, c := range []struct {
+			why    tidings.Reason // the older one is parked
+			newer  tidings.Reason // holds the newer one
+			status tidings.Status
+			reason tidings.Reason
+		}{
+			{tidings.ReasonQuietHours, tidings.ReasonQuietHours, tidings.Cancelled, tidings.ReasonSuperseded},
+			{tidings.ReasonQuietHours, tidings.ReasonScheduled, tidings.Parked, tidings.ReasonQuietHours}, // its time has not come
+			{"", tidings.ReasonQuietHours, tidings.Parked, ""},                                            // it is tried again, which quiet hours allow
+		} {
+			w := newWorld(t, s)
+			older := w.accept(w.collapsing(start(), 1))[0].Deliveries[0]
+			_, err := s.Claim(t.Context(), store.Normal, store.ClaimRequest{Lane: bulk, IDs: []tidings.DeliveryID{older}, Now: start(), Lease: time.Minute,
+				Check: func(*store.Claimed) (tidings.Status, tidings.Reason, time.Time) {
+					return tidings.Parked, c.why, start().Add(time.Hour)
+				}})
+			w.must(err)
+			newer := w.accept(holding(w.collapsing(start().Add(time.Second), 0), tidings.Push, c.newer))[0]
+			w.expect(older, c.status, c.reason)
+			if ended := c.status == tidings.Cancelled; ended != slices.Equal(newer.Superseded, []tidings.Channel{tidings.Push}) {
+				t.Errorf("%q beside %q: superseded %v", c.newer, c.why, newer.Superseded)
+			}
+		}
+	})
+}
+
 // releasing is the acceptance that releases a hold, sent to the user's first device.
 func (w *world) releasing(a store.Acceptance, now time.Time) store.Acceptance {
 	b := w.acceptance(now, 1)

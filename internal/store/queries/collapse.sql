@@ -24,6 +24,12 @@ UPDATE deliveries SET status = 'cancelled', reason = 'superseded', due_at = NULL
 WHERE ntf = $1 AND lane IN ($2, $3) AND status IN ('parked', 'queued')
 RETURNING n;
 
+-- What quiet hours have put off in its lane is held, too, and gives way to what is held like it.
+-- name: collapse_put_off
+UPDATE deliveries SET status = 'cancelled', reason = 'superseded', due_at = NULL, finished_at = $4
+WHERE ntf = $1 AND lane IN ($2, $3) AND status = 'parked' AND reason = 'quiet_hours'
+RETURNING n;
+
 -- What is being sent goes on, and bears the mark that it is not to be sent again. The first to mark it is told.
 -- name: collapse_marks
 UPDATE deliveries SET reason = 'superseded'
