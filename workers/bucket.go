@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A bucket holds the tokens of a rate; its burst is a tenth of a second's worth.
+// A bucket holds the tokens of a rate; its burst is a tenth of a second's worth, and half a token at
+// least beyond the one that is used, so that who comes a little late does not waste the rate.
 type bucket struct {
 	rate   float64 // a second; 0: no limit
 	burst  float64
@@ -14,14 +15,15 @@ type bucket struct {
 }
 
 func newBucket(rate float64, now time.Time) bucket {
-	burst := math.Max(1, rate/10)
-	return bucket{rate: rate, burst: burst, tokens: burst, filled: now}
+	return bucket{rate: rate, burst: burstOf(rate), tokens: burstOf(rate), filled: now}
 }
+
+func burstOf(rate float64) float64 { return math.Max(1.5, rate/10) }
 
 // set changes the rate from now on.
 func (b *bucket) set(rate float64, now time.Time) {
 	b.fill(now)
-	b.rate, b.burst = rate, math.Max(1, rate/10)
+	b.rate, b.burst = rate, burstOf(rate)
 	b.tokens = math.Min(b.tokens, b.burst)
 }
 

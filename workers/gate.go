@@ -48,6 +48,14 @@ func newGate(p Provider, rule Breaker, longest time.Duration, now time.Time) *ga
 
 func forBulk(rate float64) float64 { return rate * (reserve - 1) / reserve }
 
+// rate is how many calls of a priority may be made a second; mu is held.
+func (g *gate) rate(p tidings.Priority) float64 {
+	if p == tidings.Urgent {
+		return g.all.rate
+	}
+	return g.bulk.rate
+}
+
 // setRate changes what this process may call a second.
 func (g *gate) setRate(rate float64, now time.Time) {
 	g.mu.Lock()
@@ -109,10 +117,10 @@ func (g *gate) take(p tidings.Priority, retry bool, now time.Time) (_ *permit, a
 	defer g.mu.Unlock()
 	n, again := g.freeLocked(p, now)
 	if n == 0 {
-		return nil, g.turns[p].take(latest(again, now.Add(busy)), g.all.rate)
+		return nil, g.turns[p].take(latest(again, now.Add(busy)), g.rate(p))
 	}
 	if retry && g.breaker.openUntil.IsZero() && !g.budget.allows(now) {
-		return nil, g.turns[p].take(now.Add(overBudget), g.all.rate)
+		return nil, g.turns[p].take(now.Add(overBudget), g.rate(p))
 	}
 	g.calls++
 	g.under[p]++
@@ -166,7 +174,7 @@ func (g *gate) shut(now time.Time) (shut bool, until time.Time) {
 func (g *gate) reopening(p tidings.Priority, now time.Time) time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.turns[p].take(latest(g.breaker.openUntil, now.Add(busy)), g.all.rate)
+	return g.turns[p].take(latest(g.breaker.openUntil, now.Add(busy)), g.rate(p))
 }
 
 // healthy reports whether the breaker is closed.

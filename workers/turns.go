@@ -43,7 +43,7 @@ func (t *turns) take(earliest time.Time, most float64) time.Time {
 	gap := time.Duration(float64(time.Second) / pace)
 	at := latest(t.next, earliest)
 	t.next = at.Add(gap)
-	return at.Add(rand.N(max(gap, busy)))
+	return at.Add(rand.N(min(gap/4, busy)))
 }
 
 // again forgets the turns that were given.

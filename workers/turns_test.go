@@ -1,8 +1,12 @@
 package workers
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
+
+	"tidings"
 )
 
 func TestDeliveriesComeBackAtThePaceOfTheProvider(t *testing.T) {
@@ -34,6 +38,40 @@ func TestARateBoundsThePaceAndAnIdleProviderHasOne(t *testing.T) {
 		l.take(start, most)
 		if got := l.next.Sub(start); got != want {
 			t.Errorf("at most %v a second: a turn every %v, want %v", most, got, want)
+		}
+	}
+}
+
+// Whoever must wait for a provider with a low rate comes back in turns that use the rate up.
+func TestALowRateIsUsed(t *testing.T) {
+	for _, rate := range []float64{0.5, 1, 2, 4, 8, 20, 40} {
+		for _, p := range []tidings.Priority{tidings.Urgent, tidings.Bulk} {
+			g := newGate(Provider{Name: "twilio", Concurrency: 64, PerSecond: rate}, Breaker{}, time.Minute, start)
+			span := time.Duration(100 / rate * float64(time.Second))
+			var waiting dues
+			for range 300 {
+				waiting = append(waiting, start)
+			}
+			calls := 0
+			for len(waiting) > 0 && waiting[0].Sub(start) < span {
+				now := waiting[0].Add(rand.N(feedAgain)) // until the dispatcher looks
+				waiting = waiting[1:]
+				permit, again := g.take(p, false, now)
+				if permit == nil {
+					i, _ := slices.BinarySearchFunc(waiting, again, time.Time.Compare)
+					waiting = slices.Insert(waiting, i, again)
+					continue
+				}
+				permit.done(ended{}, now)
+				calls++
+			}
+			want := 100
+			if p == tidings.Bulk {
+				want = 100 * (reserve - 1) / reserve
+			}
+			if calls < want*8/10 || calls > want+3 {
+				t.Errorf("%v a second, %v: %d calls in %v, want %d", rate, p, calls, span, want)
+			}
 		}
 	}
 }
