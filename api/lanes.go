@@ -107,7 +107,7 @@ func (s *service) lanes(c *call) ([]wire.Lane, error) {
 }
 
 func lane(name tidings.Lane, st store.LaneStats, now time.Time) wire.Lane {
-	l := wire.Lane{Name: name, Depth: st.Due + st.Queued, InFlight: st.Sending, Parked: st.Parked}
+	l := wire.Lane{Name: name, Depth: st.Due + st.Turn + st.Queued, InFlight: st.Sending, Parked: st.Parked}
 	if !st.Oldest.IsZero() {
 		l.OldestAgeSeconds = max(0, now.Sub(st.Oldest).Seconds())
 	}

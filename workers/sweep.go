@@ -239,8 +239,8 @@ func (d *dispatcher) gauge(ctx context.Context, now time.Time) {
 		if !l.NextDue.IsZero() {
 			d.wakeLane(lane, latest(l.NextDue, now.Add(feedAgain)))
 		}
-		m.LaneDepth.WithLabelValues(string(lane)).Set(float64(l.Due + l.Queued))
-		m.DueRows.WithLabelValues(string(lane)).Set(float64(l.Due))
+		m.LaneDepth.WithLabelValues(string(lane)).Set(float64(l.Due + l.Turn + l.Queued))
+		m.DueRows.WithLabelValues(string(lane)).Set(float64(l.Due + l.Turn))
 		age := 0.0
 		if !l.Oldest.IsZero() {
 			age = max(0, now.Sub(l.Oldest).Seconds())

@@ -66,22 +66,33 @@ func TestWhatWaitsIsCountedInTheLog(t *testing.T) {
 		d.expect(t, "nothing waits", "shop", 100, "")
 		queued := accept(t, s, "shop", 30, tidings.Queued, now)
 		accept(t, s, "shop", 30, tidings.Parked, now)
-		accept(t, s, "shop", 30, tidings.Parked, now.Add(time.Hour)) // waits for its time, not for the lane
+		accept(t, s, "shop", 10, tidings.Parked, now.Add(time.Hour)) // as what waits for its turn at a provider
 		if !d.recount(t) {
 			t.Error("a lane that is more than half full is not looked at soon")
 		}
-		d.expect(t, "sixty wait", "shop", 40, "")
-		d.expect(t, "sixty wait", "shop", 41, CodeLaneFull)
+		d.expect(t, "seventy wait", "shop", 30, "")
+		d.expect(t, "seventy wait", "shop", 31, CodeLaneFull)
 		accept(t, s, "bank", 1, tidings.Queued, now)
 		d.recount(t) // which tells the apps apart, since the lane is contended
 		d.expect(t, "a second app came", "shop", 1, CodeQuotaExceeded)
-		d.expect(t, "a second app came", "bank", 39, "")
+		d.expect(t, "a second app came", "bank", 29, "")
 		claimed, err := s.Claim(t.Context(), store.Normal, store.ClaimRequest{Lane: bulk, IDs: queued, Now: now, Lease: time.Minute})
 		if err != nil || len(claimed) != 30 {
 			t.Fatalf("claimed %d, %v", len(claimed), err)
 		}
+		var again []store.Result // waits for another try, which is no matter of the lane
+		for i := range claimed[:5] {
+			c := &claimed[i].Delivery
+			again = append(again, store.Result{Lane: bulk, Status: tidings.Parked, DueAt: now.Add(time.Hour), Attempt: tidings.Attempt{
+				Delivery: c.ID, Number: c.ClaimNo, Provider: "apns", StartedAt: now, EndedAt: now, Outcome: tidings.Transient}})
+		}
+		if _, err := s.Record(t.Context(), store.Normal, again); err != nil {
+			t.Fatal(err)
+		}
 		d.recount(t)
-		d.expect(t, "thirty have left", "shop", 19, "")
+		d.expect(t, "thirty have left", "shop", 9, "")
+		d.expect(t, "thirty have left", "bank", 49, "")
+		d.expect(t, "thirty have left", "bank", 50, CodeQuotaExceeded)
 	})
 }
 

@@ -40,12 +40,12 @@ func (c *counted) keep(at time.Time, each map[tidings.Lane]LaneStats) {
 	defer c.mu.Unlock()
 	c.at, c.rows, c.each = at, 0, each
 	for _, st := range each {
-		c.rows += st.Parked + st.Due + st.Unknown
+		c.rows += st.Parked + st.Due + st.Turn + st.Unknown
 	}
 }
 
 // LaneStats counts the live deliveries by lane; a lane without any is absent. Where more than
-// 20,000 wait, the counts of what is parked, due and unknown may be some seconds old: ten for a
+// 20,000 wait, the counts of what is parked, due, waiting for its turn and unknown may be some seconds old: ten for a
 // million.
 func (s *Store) LaneStats(ctx context.Context, now time.Time) (map[tidings.Lane]LaneStats, error) {
 	began := time.Now()
@@ -68,13 +68,13 @@ func (s *Store) LaneStats(ctx context.Context, now time.Time) (map[tidings.Lane]
 	}
 	for lane, w := range waiting {
 		st := out[lane]
-		st.Parked, st.Due, st.Unknown = w.Parked, w.Due, w.Unknown
+		st.Parked, st.Due, st.Turn, st.Unknown = w.Parked, w.Due, w.Turn, w.Unknown
 		out[lane] = st
 	}
 	return out, nil
 }
 
-// LaneHeads is LaneStats without the counts of what is parked, due and unknown. It costs little
+// LaneHeads is LaneStats without the counts of what is parked, due, waiting for its turn and unknown. It costs little
 // however much waits.
 func (s *Store) LaneHeads(ctx context.Context, now time.Time) (map[tidings.Lane]LaneStats, error) {
 	var out map[tidings.Lane]LaneStats
@@ -90,14 +90,17 @@ func (s *Store) LaneHeads(ctx context.Context, now time.Time) (map[tidings.Lane]
 
 func (t *tx) laneHeads(now time.Time) (map[tidings.Lane]LaneStats, error) {
 	all, out := tidings.Lanes(), map[tidings.Lane]LaneStats{}
-	err := t.each("lane_head", len(all), func(i int) []any { return []any{string(all[i])} }, func(i int, r row) error {
+	err := t.each("lane_head", len(all), func(i int) []any { return []any{string(all[i]), now.UnixMicro()} }, func(i int, r row) error {
 		var st LaneStats
-		var queued time.Time
-		if err := r.Scan(instant{&st.NextDue}, instant{&queued}, &st.Queued, &st.Sending, instant{&st.Late}, &st.Aside); err != nil {
+		var queued, turn time.Time
+		if err := r.Scan(instant{&st.NextDue}, instant{&queued}, &st.Queued, &st.Sending, instant{&st.Late}, &st.Aside, instant{&turn}); err != nil {
 			return err
 		}
-		if st.Oldest = queued; !st.NextDue.IsZero() && !st.NextDue.After(now) && (queued.IsZero() || st.NextDue.Before(queued)) {
-			st.Oldest = st.NextDue
+		st.Oldest = queued
+		for _, at := range []time.Time{st.NextDue, turn} {
+			if !at.IsZero() && !at.After(now) && (st.Oldest.IsZero() || at.Before(st.Oldest)) {
+				st.Oldest = at
+			}
 		}
 		if st != (LaneStats{}) {
 			out[all[i]] = st
@@ -111,8 +114,8 @@ func (t *tx) laneWaiting(now time.Time) (map[tidings.Lane]LaneStats, error) {
 	all, out := tidings.Lanes(), map[tidings.Lane]LaneStats{}
 	err := t.each("lane_waiting", len(all), func(i int) []any { return []any{string(all[i]), now.UnixMicro()} }, func(i int, r row) error {
 		var st LaneStats
-		err := r.Scan(&st.Parked, &st.Due, &st.Unknown)
-		if st.Parked -= st.Due; st != (LaneStats{}) {
+		err := r.Scan(&st.Parked, &st.Due, &st.Turn, &st.Unknown)
+		if st.Parked -= st.Due + st.Turn; st != (LaneStats{}) {
 			out[all[i]] = st
 		}
 		return err

@@ -190,18 +190,21 @@ func TestLaneStatsAndStates(t *testing.T) {
 		w := newWorld(t, s)
 		now := start().Add(time.Minute)
 		w.parked(start(), start().Add(time.Second))
-		w.parked(start(), start().Add(time.Hour))
+		w.parked(start().Add(time.Millisecond), start().Add(time.Hour)) // as who waits for a turn at a provider
+		retried := result(w.sending(start()), tidings.Transient, tidings.Parked, start())
+		retried.DueAt = start().Add(time.Hour)
+		w.record(retried)
 		w.queued(start().Add(2 * time.Second))
 		w.sending(start())
 		w.record(result(w.sending(start()), tidings.OutcomeUnknown, tidings.Unknown, start()))
 		w.record(result(w.sending(start()), tidings.OK, tidings.Sent, start()))
 		stats, err := s.LaneStats(t.Context(), now)
-		want := store.LaneStats{Parked: 1, Due: 1, Queued: 1, Sending: 1, Unknown: 1, Oldest: start().Add(time.Second), NextDue: start().Add(time.Second)}
+		want := store.LaneStats{Parked: 1, Due: 1, Turn: 1, Queued: 1, Sending: 1, Unknown: 1, Oldest: start().Add(time.Millisecond), NextDue: start().Add(time.Second)}
 		if err != nil || len(stats) != 1 || stats[bulk] != want {
 			t.Fatalf("stats %+v, %v", stats, err)
 		}
 		heads, err := s.LaneHeads(t.Context(), now)
-		want.Parked, want.Due, want.Unknown = 0, 0, 0
+		want.Parked, want.Due, want.Turn, want.Unknown = 0, 0, 0, 0
 		if err != nil || len(heads) != 1 || heads[bulk] != want {
 			t.Fatalf("heads %+v, %v", heads, err)
 		}

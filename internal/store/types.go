@@ -162,10 +162,11 @@ type Resolution struct {
 type LaneStats struct {
 	Parked  int       // waiting for their due time
 	Due     int       // parked and due, not in the lane yet
+	Turn    int       // parked until their turn at a provider, and never tried: due but for that
 	Queued  int       // in the lane
 	Sending int       // claimed
 	Unknown int       // waiting for a receipt
-	Oldest  time.Time // due time of the oldest parked-due or queued delivery; zero: none
+	Oldest  time.Time // due time of the oldest parked-due or queued delivery, or when one that waits for its turn was queued; zero: none
 	NextDue time.Time // earliest due time of what is parked; zero: none
 	Late    time.Time // when the first of what is parked is fresh work no more; zero: never
 	Aside   bool      // some of what is parked waits aside, since it is late

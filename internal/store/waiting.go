@@ -12,12 +12,13 @@ import (
 type Waiting struct {
 	Queued int            // in the lane
 	Due    int            // parked and due
+	Turn   int            // parked until its turn at a provider, and never tried
 	Came   int            // accepted since the instant asked for, whatever became of it
-	Apps   map[string]int // Queued and Due together by app; nil where it was not asked for
+	Apps   map[string]int // all of these together by app; nil where it was not asked for
 }
 
 // Waiting counts what waits for each lane and, since an instant unless it is zero, what came; for
-// the lanes named apart also by app. A lane without any is absent. What waits for a later time is
+// the lanes named apart also by app. A lane without any is absent. What waits for another try is
 // not looked at, so that a million of those cost nothing.
 func (s *Store) Waiting(ctx context.Context, now, since time.Time, apart []tidings.Lane) (map[tidings.Lane]Waiting, error) {
 	var out map[tidings.Lane]Waiting
@@ -35,16 +36,19 @@ func (t *tx) waiting(now, since time.Time, apart []tidings.Lane) (map[tidings.La
 	out := map[tidings.Lane]Waiting{}
 	err := t.query("waiting", []any{now.UnixMicro()}, func(r row) error {
 		var lane tidings.Lane
-		var status tidings.Status
+		var status string
 		var n int
 		if err := r.Scan(&lane, &status, &n); err != nil {
 			return err
 		}
 		w := out[lane]
-		if status == tidings.Queued {
+		switch status {
+		case string(tidings.Queued):
 			w.Queued = n
-		} else {
+		case string(tidings.Parked):
 			w.Due = n
+		default:
+			w.Turn = n
 		}
 		out[lane] = w
 		return nil

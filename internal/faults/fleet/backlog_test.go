@@ -44,10 +44,10 @@ func TestABacklogInTheLogIsInNobodysWay(t *testing.T) {
 	for name, urls := range databases {
 		t.Run(name, func(t *testing.T) {
 			free, full := startWaiting(t, urls[0]), startWaiting(t, urls[1])
-			full.put(storetest.Backlog{App: "blast", N: waiting, Due: time.Now().Add(12 * time.Hour)})
+			full.put(storetest.Backlog{App: "blast", N: waiting, Due: time.Now().Add(12 * time.Hour), Tries: 1})
 			without, with := together(free, full, span)
 			t.Logf("codes with nothing that waits: %v\nbeside %d that wait: %v", without, waiting, with)
-			due := storetest.Backlog{App: "late", N: max(500, waiting/50), Due: time.Now().Add(span / 3)}
+			due := storetest.Backlog{App: "late", N: max(500, waiting/50), Due: time.Now().Add(span / 3), Tries: 1}
 			full.put(due)
 			quiet, busy := together(free, full, span)
 			t.Logf("codes with nothing that waits: %v\nwhile %d of them fall due: %v", quiet, due.N, busy)

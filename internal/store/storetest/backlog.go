@@ -24,6 +24,7 @@ type Backlog struct {
 	Step    time.Duration // from one to the next
 	Fresh   time.Time     // until when they are fresh work; zero: always
 	Expires time.Time
+	Tries   int // that each has behind it
 }
 
 // Put writes the backlog by one statement for each table, beside a log that is open.
@@ -69,7 +70,7 @@ func (b Backlog) statements(id string, postgres bool) []string {
 		to = fmt.Sprintf("%s-%x", b.App, b.Due.UnixMilli())
 	}
 	fill := strings.NewReplacer("{ntf}", ntf, "{address}", address, "{fresh}", fresh, "{app}", "'"+b.App+"'", "{user}", "'u_"+b.App+"'", "{type}", "'"+b.Event+"'", "{value}", "'"+to+"'", "{provider}", "'"+b.Of+"'",
-		"{lane}", "'"+string(b.Lane)+"'", "{channel}", "'"+string(b.Lane.Channel())+"'", "{due}", fmt.Sprint(due), "{step}", fmt.Sprint(b.Step.Microseconds()),
+		"{lane}", "'"+string(b.Lane)+"'", "{channel}", "'"+string(b.Lane.Channel())+"'", "{due}", fmt.Sprint(due), "{step}", fmt.Sprint(b.Step.Microseconds()), "{tries}", fmt.Sprint(b.Tries),
 		"{expires}", fmt.Sprint(b.Expires.UnixMicro()))
 	return []string{
 		fill.Replace(`INSERT INTO users (id, locale, timezone, email, phone, attributes, created_at, updated_at)
@@ -80,6 +81,6 @@ func (b Backlog) statements(id string, postgres bool) []string {
 				decisions, accepted_at, expires_at)
 			SELECT {ntf}, {app}, 0, {type}, {user}, 'orders', 1, '', '', 0, '{"order":"4711","carrier":"UPS","headline":"Less"}', '[]', {due}, {expires} FROM g`),
 		fill.Replace(numbers + `INSERT INTO deliveries (ntf, n, lane, address_id, status, reason, due_at, claim_no, tries, tried, queued_at, expires_at, app, fresh_until)
-			SELECT {ntf}, 0, {lane}, {address}, 'parked', '', {due} + CAST(i AS BIGINT) * {step}, 0, 0, '', {due}, {expires}, {app}, {fresh} FROM g`),
+			SELECT {ntf}, 0, {lane}, {address}, 'parked', '', {due} + CAST(i AS BIGINT) * {step}, {tries}, {tries}, '', {due}, {expires}, {app}, {fresh} FROM g`),
 	}
 }
