@@ -82,7 +82,6 @@ func (s *sender) assign(batch []ticket, calls []*call) {
 // An ending is what a check gave a delivery instead of a claim.
 type ending struct {
 	status tidings.Status
-	reason tidings.Reason
 	due    time.Time
 }
 
@@ -96,7 +95,6 @@ func (s *sender) count(ended map[tidings.DeliveryID]ending, now time.Time) (putO
 			continue
 		}
 		finished++
-		s.w.countEnd(string(s.lane.Channel()), "", store.Recorded{Status: e.status, Ended: true}, e.reason)
 	}
 	s.meter.add(finished, now)
 	return putOff
@@ -136,7 +134,7 @@ func (p *plan) check(c *store.Claimed) (tidings.Status, tidings.Reason, time.Tim
 	if status == "" {
 		delete(p.ended, c.Delivery.ID)
 	} else {
-		p.ended[c.Delivery.ID] = ending{status, reason, due}
+		p.ended[c.Delivery.ID] = ending{status, due}
 	}
 	return status, reason, due
 }

@@ -92,7 +92,7 @@ func (s *sender) call(c *call, m *channels.Message) *store.Result {
 	answer, err := send(ctx, c.gate.Provider.Provider, m)
 	end := time.Now()
 	r := s.result(c)
-	r.Attempt.StartedAt, r.Attempt.EndedAt = start.UTC(), end.UTC()
+	r.Called, r.Attempt.StartedAt, r.Attempt.EndedAt = c.gate.Name, start.UTC(), end.UTC()
 	if err == nil {
 		c.permit.done(ended{took: end.Sub(start)}, end)
 		c.gate.heard(false, end)

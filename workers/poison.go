@@ -140,7 +140,7 @@ func (s *sender) condemn(id tidings.DeliveryID, seized int) error {
 		return err
 	}
 	if dead {
-		s.count(map[tidings.DeliveryID]ending{id: {status: tidings.Dead, reason: tidings.ReasonPoison}}, now)
+		s.meter.add(1, now)
 	}
 	return nil
 }

@@ -2,11 +2,13 @@ package workers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tidings"
+	"tidings/internal/observe"
 	"tidings/internal/store"
 	"tidings/internal/store/storetest"
 	"tidings/templates"
@@ -27,18 +29,28 @@ func (w *world) dieAgain(id tidings.DeliveryID) {
 // deadLetters is how many dead letters are counted.
 func deadLetters(t *testing.T, w *Workers, channel, reason string) float64 {
 	t.Helper()
-	families, err := w.Metrics.Registry.Gather()
+	return counted(t, w.Metrics, "tidings_dead_letters_total", channel, reason)
+}
+
+// counted is what a counter of the metrics shows, with the values of its labels in the order of their names.
+func counted(t testing.TB, m *observe.Metrics, name string, labels ...string) float64 {
+	t.Helper()
+	families, err := m.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
-			if l := m.GetLabel(); f.GetName() == "tidings_dead_letters_total" && l[0].GetValue() == channel && l[1].GetValue() == reason {
+			var values []string
+			for _, l := range m.GetLabel() {
+				values = append(values, l.GetValue())
+			}
+			if f.GetName() == name && slices.Equal(values, labels) {
 				return m.GetCounter().GetValue()
 			}
 		}
 	}
-	t.Fatalf("dead letters of %s for %s are not counted", channel, reason)
+	t.Fatalf("%s has nothing of %q", name, labels)
 	return 0
 }
 

@@ -133,7 +133,6 @@ func (s *sender) report(c *call, r *store.Result, recorded store.Recorded) {
 	if recorded.Retired {
 		m.AddressesRetired.WithLabelValues(a.Provider).Inc()
 	}
-	s.w.countEnd(channel, a.Provider, recorded, r.Reason)
 	level := slog.LevelInfo
 	if a.Outcome == tidings.ConfigFault || a.Outcome == tidings.QuotaSpent {
 		level = slog.LevelError // somebody must mend the set-up
@@ -146,15 +145,4 @@ func (s *sender) report(c *call, r *store.Result, recorded store.Recorded) {
 		slog.Int("http_status", a.HTTPStatus), slog.String("code", a.Code), slog.Duration("took", took),
 		slog.Duration("waited", a.StartedAt.Sub(c.Delivery.QueuedAt)), slog.String("address", observe.Masked(c.Delivery.Channel, c.Address.Value)),
 		slog.Bool("test", c.Notification.Test))
-}
-
-// countEnd counts a delivery that reached an end.
-func (w *Workers) countEnd(channel, provider string, recorded store.Recorded, reason tidings.Reason) {
-	switch {
-	case !recorded.Ended:
-		return
-	case recorded.Status == tidings.Dead:
-		w.Metrics.DeadLetters.WithLabelValues(channel, string(reason)).Inc()
-	}
-	w.Metrics.Deliveries.WithLabelValues(channel, provider, string(recorded.Status)).Inc()
 }

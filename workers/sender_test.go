@@ -222,7 +222,20 @@ func TestATestNotificationGoesTheWholePathWithoutACall(t *testing.T) {
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
 		}
+		if got := w.delivery(id).Attempts; len(got) != 1 || got[0].Provider != "phones" {
+			t.Errorf("attempts %+v", got)
+		}
+		w.countedWithoutCall(tidings.Sent)
 	})
+}
+
+// countedWithoutCall checks that the one delivery that ended is not counted as the provider's.
+func (w *world) countedWithoutCall(status tidings.Status) {
+	w.t.Helper()
+	const name = "tidings_deliveries_total"
+	if none, phones := counted(w.t, w.metrics, name, "push", "", string(status)), counted(w.t, w.metrics, name, "push", "phones", string(status)); none != 1 || phones != 0 {
+		w.t.Errorf("%v are counted as %s without a provider and %v with it", none, status, phones)
+	}
 }
 
 func TestContentThatCannotBeMadeEndsTheDelivery(t *testing.T) {
@@ -237,6 +250,7 @@ func TestContentThatCannotBeMadeEndsTheDelivery(t *testing.T) {
 		if got := w.delivery(id).Attempts; len(got) != 1 || got[0].Code != "missing_data" {
 			t.Errorf("attempts %+v", got)
 		}
+		w.countedWithoutCall(tidings.Failed)
 		if s.count() != 0 {
 			t.Errorf("%d calls", s.count())
 		}

@@ -144,7 +144,9 @@ func (d *dispatcher) close(ctx context.Context, results []store.Result, resoluti
 			return err
 		}
 		for i := range some {
-			d.resolved(&some[i])
+			if due := some[i].DueAt; !due.IsZero() {
+				d.wakeLane(some[i].Lane, due)
+			}
 		}
 		return nil
 	}, bad, func(r store.Resolution, err error) { d.trouble(ctx, "resolve the outcome of "+r.ID.String(), err) })
@@ -156,22 +158,12 @@ func (d *dispatcher) closed(r *store.Result, recorded store.Recorded) {
 	}
 	d.w.Log.Warn("a claim was never recorded: its outcome is unknown", "delivery", r.Attempt.Delivery.String(),
 		"lane", r.Lane, "attempt", r.Attempt.Number, "status", recorded.Status)
-	if r.Attempt.Provider != "" {
-		d.w.Metrics.AttemptsUnknown.WithLabelValues(r.Attempt.Provider).Inc()
+	if r.Called != "" {
+		d.w.Metrics.AttemptsUnknown.WithLabelValues(r.Called).Inc()
 	}
 	if !r.DueAt.IsZero() {
 		d.wakeLane(r.Lane, r.DueAt)
-		return
 	}
-	d.w.countEnd(string(r.Lane.Channel()), r.Attempt.Provider, recorded, r.Reason)
-}
-
-func (d *dispatcher) resolved(r *store.Resolution) {
-	if !r.DueAt.IsZero() {
-		d.wakeLane(r.Lane, r.DueAt)
-		return
-	}
-	d.w.countEnd(string(r.Lane.Channel()), "", store.Recorded{Status: r.Status, Ended: true}, r.Reason)
 }
 
 // abandoned is the result of a claim that nobody recorded: bytes may have left.
@@ -190,6 +182,9 @@ func (d *dispatcher) abandoned(o *store.Overdue, now time.Time) store.Result {
 	}
 	if step.Status == tidings.Parked {
 		r.Attempt.RetryAt = step.DueAt
+	}
+	if !o.Notification.Test {
+		r.Called = o.Provider
 	}
 	return r
 }

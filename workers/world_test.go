@@ -36,6 +36,7 @@ type world struct {
 	config    Config
 	providers []Provider
 	routes    map[tidings.Channel][]Route
+	metrics   *observe.Metrics
 	store     *store.Store
 	lanes     *lanes.Lanes
 	catalogue *templates.Catalogue
@@ -96,6 +97,12 @@ func (w *world) open() {
 	w.t.Helper()
 	var err error
 	log := slog.New(slog.DiscardHandler)
+	var shown []observe.Provider
+	for _, p := range w.providers {
+		shown = append(shown, observe.Provider{Name: p.Name, Channel: string(p.Channel)})
+	}
+	w.metrics = observe.NewMetrics("test", shown, nil)
+	w.log.Ended = w.metrics.Ended
 	w.store, err = store.Open(w.t.Context(), w.log)
 	if err != nil {
 		w.t.Fatal(err)
@@ -138,16 +145,12 @@ func (w *world) startWith(s Settings) *Workers {
 }
 
 func (w *world) settings() Settings {
-	var shown []observe.Provider
-	for _, p := range w.providers {
-		shown = append(shown, observe.Provider{Name: p.Name, Channel: string(p.Channel)})
-	}
 	return Settings{
 		Config: w.config, Store: w.store, Lanes: w.lanes, Providers: w.providers, Routes: w.routes,
 		Catalogue: func(int64) (*templates.Catalogue, error) { return w.catalogue, nil },
 		Release:   func(context.Context, []tidings.Hold, []tidings.Notification, time.Time) error { return nil },
 		Digests:   func(context.Context, time.Time) (bool, error) { return false, nil },
-		Metrics:   observe.NewMetrics("test", shown, nil),
+		Metrics:   w.metrics,
 		Log:       slog.New(slog.DiscardHandler),
 	}
 }

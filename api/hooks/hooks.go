@@ -51,7 +51,7 @@ func (v *Receiver) Receive(r *http.Request, provider, channel string, reader cha
 	if err != nil {
 		return Count{}, err
 	}
-	v.count(provider, channel, receipts, applied.Ends)
+	v.count(provider, channel, receipts)
 	return Count{Receipts: len(receipts), Strays: applied.Strays}, nil
 }
 
@@ -64,11 +64,8 @@ func complete(r *tidings.Receipt, provider string, now time.Time) {
 	}
 }
 
-// count tells the metrics what became of deliveries, and what people did.
-func (v *Receiver) count(provider, channel string, receipts []tidings.Receipt, ends []tidings.Status) {
-	for _, end := range ends {
-		v.Metrics.Deliveries.WithLabelValues(channel, provider, string(end)).Inc()
-	}
+// count tells the metrics what people did.
+func (v *Receiver) count(provider, channel string, receipts []tidings.Receipt) {
 	for _, r := range receipts {
 		switch r.Status {
 		case tidings.ReceiptOpened, tidings.ReceiptClicked, tidings.ReceiptComplained:

@@ -99,10 +99,14 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	if err != nil {
 		return nil, err
 	}
-	var books *catalogues // of which the log asks nothing before there are any
+	var books *catalogues        // of which the log asks nothing before there are any
+	var metrics *observe.Metrics // to which it tells nothing before they are there
 	a.Store, err = store.Open(ctx, store.Settings{
 		URL: string(cfg.DatabaseURL), Dir: cfg.DataDir, Secret: secret, Log: s.Log, Connector: s.Connector,
 		Category: func(name string) (tidings.Category, bool) { return books.category(name) },
+		Ended: func(c tidings.Channel, provider string, status tidings.Status, reason tidings.Reason) {
+			metrics.Ended(c, provider, status, reason)
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the log: %w", err)
@@ -142,7 +146,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.push("door", func(context.Context) error { a.door.Close(); return nil })
 
-	metrics := newMetrics(s.Version, providers)
+	metrics = newMetrics(s.Version, providers)
 	zones, err := preferences.NewZones(cfg.Defaults.Timezone)
 	if err != nil {
 		return nil, err

@@ -45,16 +45,8 @@ func (r *round) commit(ctx context.Context) {
 		}
 		accepted[n].Into(i.acceptance)
 		i.accepted(accepted[n])
-		r.in.countSuperseded(accepted[n].Superseded)
 	}
 	r.in.outbox.send(group, accepted, r.now)
-}
-
-// countSuperseded counts the deliveries, by channel, whose place was taken.
-func (in *Intake) countSuperseded(of []tidings.Channel) {
-	for _, c := range of {
-		in.Metrics.Deliveries.WithLabelValues(string(c), "", string(tidings.Cancelled)).Inc()
-	}
 }
 
 // accepted settles an item by what the log made of it.

@@ -159,6 +159,8 @@ func TestAPartOfADigestThatWaitsIsCancelled(t *testing.T) {
 				r.releaseAt(t, time.Now().Add(5*time.Hour))
 				if d := r.trail(t, digest); len(d.Deliveries) > 0 && d.Deliveries[0].Status != tidings.Cancelled {
 					t.Errorf("what was called off is %s", d.Deliveries[0].Status)
+				} else if n := counted(t, r.ended, "tidings_deliveries_total", "email"); n != float64(len(d.Deliveries)) {
+					t.Errorf("%v are counted as cancelled of %d", n, len(d.Deliveries))
 				}
 			})
 		})

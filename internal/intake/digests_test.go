@@ -12,7 +12,6 @@ import (
 	"tidings"
 	"tidings/internal/intake"
 	"tidings/internal/store"
-	"tidings/internal/store/storetest"
 	"tidings/preferences"
 )
 
@@ -31,8 +30,7 @@ events:
 
 func eachGathering(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		r := newRig(t, s)
+	each(t, func(t *testing.T, r *rig) {
 		r.files = gathering
 		r.Intake, r.metrics = r.another(t)
 		test(t, r)

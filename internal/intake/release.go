@@ -169,7 +169,6 @@ func (in *Intake) release(ctx context.Context, class store.Class, group []store.
 			failed = append(failed, fmt.Errorf("release hold %s: %w", group[n].Release.ID, a.Err))
 		case !a.Consumed:
 			in.countDecisions(group[n].Notification.Decisions)
-			in.countSuperseded(a.Superseded)
 		}
 	}
 	return failed

@@ -51,6 +51,7 @@ type rig struct {
 	store   *store.Store
 	lanes   *lanes.Lanes
 	metrics *observe.Metrics
+	ended   *observe.Metrics                              // what the log told of ends
 	bounds  map[tidings.Lane]admission.Bound              // none: everything may come in
 	quota   func(app string, now time.Time) time.Duration // nil: none
 	files   map[string]string                             // the catalogue
@@ -59,7 +60,15 @@ type rig struct {
 // each runs test with a rig on every engine.
 func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	storetest.Each(t, func(t *testing.T, s *store.Store) { test(t, newRig(t, s)) })
+	for name, settings := range map[string]store.Settings{"sqlite": storetest.SQLite(t), "postgres": storetest.Postgres(t)} {
+		t.Run(name, func(t *testing.T) {
+			ended := observe.NewMetrics("test", nil, nil)
+			settings.Ended = ended.Ended
+			r := newRig(t, storetest.Open(t, settings))
+			r.ended = ended
+			test(t, r)
+		})
+	}
 }
 
 func newRig(t testing.TB, s *store.Store) *rig { return newBoundRig(t, s, nil) }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"tidings"
 )
 
 // Metrics are the instruments of one process, on a registry of their own.
@@ -66,7 +68,7 @@ func NewMetrics(version string, providers []Provider, lanes []string) *Metrics {
 		AttemptSeconds:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "tidings_attempt_seconds", Help: "Duration of provider calls.", Buckets: seconds}, []string{"provider"}),
 		AttemptTimeouts:  counter("attempt_timeouts_total", "Provider calls that ran into their time-out.", "provider"),
 		AttemptsUnknown:  counter("attempts_unknown_total", "Provider calls of which nobody knows whether they were accepted.", "provider"),
-		Deliveries:       counter("deliveries_total", "Deliveries that reached a status.", "channel", "provider", "status"),
+		Deliveries:       counter("deliveries_total", "Deliveries that reached a status, by the provider whose answer or report brought them there; empty: none did.", "channel", "provider", "status"),
 		Engagement:       counter("engagement_total", "What users did with deliveries.", "channel", "provider", "kind"),
 		DeadLetters:      counter("dead_letters_total", "Deliveries that need a person, by reason.", "channel", "reason"),
 		AddressesRetired: counter("addresses_retired_total", "Addresses taken out of use on proof.", "provider"),
@@ -109,6 +111,7 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 		m.Attempts.WithLabelValues(p.Channel, p.Name, "ok")
 		for _, s := range []string{"sent", "delivered", "bounced", "failed", "expired", "cancelled", "suppressed", "dead", "unknown"} {
 			m.Deliveries.WithLabelValues(p.Channel, p.Name, s)
+			m.Deliveries.WithLabelValues(p.Channel, noProvider, s)
 		}
 		for _, k := range []string{"opened", "clicked", "complained", "unsubscribed"} {
 			m.Engagement.WithLabelValues(p.Channel, p.Name, k)
@@ -121,6 +124,18 @@ func (m *Metrics) zero(providers []Provider, lanes []string) {
 		for _, g := range []*prometheus.GaugeVec{m.LaneDepth, m.LaneOldestDue, m.LaneInFlight, m.LanePaused, m.DueRows, m.DrainPerSecond} {
 			g.WithLabelValues(l)
 		}
+	}
+}
+
+// noProvider is the provider of what no provider's answer or report brought about.
+const noProvider = ""
+
+// Ended counts a delivery that came to an end, or from one end to another; an empty provider means
+// that none had a part in it.
+func (m *Metrics) Ended(channel tidings.Channel, provider string, status tidings.Status, reason tidings.Reason) {
+	m.Deliveries.WithLabelValues(string(channel), provider, string(status)).Inc()
+	if status == tidings.Dead {
+		m.DeadLetters.WithLabelValues(string(channel), string(reason)).Inc()
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *Store) acceptChunk(ctx context.Context, c Class, chunk []Acceptance) []
 
 func (s *Store) acceptOnce(ctx context.Context, c Class, chunk []Acceptance) ([]Accepted, error) {
 	var a *accepting
-	err := s.write(ctx, c, func(t *tx) error {
+	ends, err := s.run(ctx, c, func(t *tx) error {
 		a = newAccepting(t, s.seal, chunk)
 		return a.run()
 	})
@@ -58,6 +58,7 @@ func (s *Store) acceptOnce(ctx context.Context, c Class, chunk []Acceptance) ([]
 	if err != nil {
 		return nil, err
 	}
+	s.tell(ends)
 	return a.out, nil
 }
 

@@ -84,7 +84,7 @@ func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation,
 	if err != nil {
 		return out, err
 	}
-	if _, err := t.exec("cancel_deliveries", id[:], now.UnixMicro()); err != nil {
+	if err := t.endAll("cancel_deliveries", []any{id[:], now.UnixMicro()}, tidings.Cancelled, tidings.ReasonCancelled); err != nil {
 		return out, err
 	}
 	holds, err := t.exec("cancel_holds", id[:])

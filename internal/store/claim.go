@@ -21,7 +21,7 @@ func (s *Store) Claim(ctx context.Context, c Class, r ClaimRequest) ([]Claimed, 
 	slices.SortFunc(r.IDs, func(a, b tidings.DeliveryID) int { return bytes.Compare(a[:], b[:]) })
 	r.IDs = slices.Compact(r.IDs)
 	var out []Claimed
-	err := s.write(ctx, c, func(t *tx) error {
+	ends, err := s.run(ctx, c, func(t *tx) error {
 		q := claiming{tx: t, store: s, request: &r}
 		if err := q.run(); err != nil {
 			return err
@@ -35,6 +35,7 @@ func (s *Store) Claim(ctx context.Context, c Class, r ClaimRequest) ([]Claimed, 
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
+	s.tell(ends)
 	return out, nil
 }
 
@@ -96,6 +97,8 @@ func (q *claiming) run() error {
 		finished := now
 		if f.status == tidings.Parked {
 			finished = time.Time{}
+		} else {
+			q.ends = append(q.ends, end{channel: q.request.Lane.Channel(), status: f.status, reason: f.reason})
 		}
 		return keyArgs(f.id, string(f.status), string(f.reason), micros(f.due), micros(finished))
 	}, nil)

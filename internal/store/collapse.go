@@ -216,8 +216,7 @@ func (a *accepting) endDeliveries(all []superseding) error {
 	}
 	ended = append(ended, putOff...)
 	for _, e := range ended {
-		by := &a.out[e.by]
-		by.Superseded = append(by.Superseded, e.channel)
+		a.ends = append(a.ends, end{channel: e.channel, status: tidings.Cancelled, reason: tidings.ReasonSuperseded})
 	}
 	marked, err := a.end("collapse_marks", sent, superseding.lanes)
 	if err != nil {

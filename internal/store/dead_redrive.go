@@ -104,7 +104,8 @@ func (q *redriving) moment(i int) []any {
 
 // decide reads one delivery and says what becomes of it.
 func (q *redriving) decide(i int, r row) error {
-	f, sensitive, err := scanStanding(r)
+	var lane tidings.Lane
+	f, sensitive, err := scanStanding(r, &lane)
 	if err != nil || f.status != q.From || f.live() {
 		return err
 	}
@@ -124,6 +125,7 @@ func (q *redriving) decide(i int, r row) error {
 		q.done.Cancelled++
 	}
 	q.moved, q.next = append(q.moved, q.IDs[i]), append(q.next, after)
+	q.noteEnd(lane, "", f, after)
 	if sensitive && !after.live() {
 		q.ended = append(q.ended, tidings.NotificationOf(q.IDs[i]))
 	}

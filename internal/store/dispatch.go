@@ -154,7 +154,8 @@ func (s *Store) change(ctx context.Context, c Class, changes []change) error {
 		var ended []tidings.NotificationID
 		var told []remark
 		err := t.each("settle_facts", len(changes), func(i int) []any { return keyArgs(changes[i].id) }, func(i int, r row) error {
-			f, sensitive, err := scanStanding(r)
+			var lane tidings.Lane
+			f, sensitive, err := scanStanding(r, &lane)
 			if err != nil {
 				return err
 			}
@@ -162,6 +163,7 @@ func (s *Store) change(ctx context.Context, c Class, changes []change) error {
 			if after == f {
 				return nil
 			}
+			t.noteEnd(lane, "", f, after)
 			moved, next = append(moved, changes[i].id), append(next, after)
 			if said := changes[i].said; said.text != "" && after.status != tidings.Cancelled {
 				if said.at.IsZero() {
@@ -188,7 +190,7 @@ func (s *Store) change(ctx context.Context, c Class, changes []change) error {
 	})
 }
 
-// scanStanding reads the columns of settle_facts, and more after them.
+// scanStanding reads the columns with which settle_facts begins, and more after them.
 func scanStanding(r row, more ...any) (f standing, sensitive bool, err error) {
 	var cancelled time.Time
 	dest := []any{&f.status, &f.reason, instant{&f.dueAt}, &f.claimNo, &f.tries, &f.tried, instant{&f.finishedAt},

@@ -20,14 +20,12 @@ const ErasedRemark = "the user was erased"
 // redriven.
 func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 	at := now.UnixMicro()
-	steps := []struct {
-		name string
-		args []any
-	}{
+	mark := []step{
 		{"erase_dedupe", []any{id}},
 		{"erase_mark", []any{id, at}},
 		{"erase_told", []any{id, at, ErasedRemark}},
-		{"erase_deliveries", []any{id, at}},
+	}
+	forget := []step{
 		{"erase_under_way", []any{id}},
 		{"erase_words", []any{id}},
 		{"erase_holds", []any{id}},
@@ -46,10 +44,14 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		if _, err := t.lockUser(id); err != nil {
 			return err
 		}
-		for _, step := range steps {
-			if _, err := t.exec(step.name, step.args...); err != nil {
-				return err
-			}
+		if err := t.execAll(mark); err != nil {
+			return err
+		}
+		if err := t.endAll("erase_deliveries", []any{id, at}, tidings.Cancelled, tidings.ReasonErased); err != nil {
+			return err
+		}
+		if err := t.execAll(forget); err != nil {
+			return err
 		}
 		if err := t.eraseDigestKeys(id, s.seal.erased(id)); err != nil {
 			return err
@@ -58,6 +60,21 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 	})
 	if err != nil {
 		return fmt.Errorf("erase user: %w", err)
+	}
+	return nil
+}
+
+// A step is a named statement with its arguments.
+type step struct {
+	name string
+	args []any
+}
+
+func (t *tx) execAll(all []step) error {
+	for _, s := range all {
+		if _, err := t.exec(s.name, s.args...); err != nil {
+			return err
+		}
 	}
 	return nil
 }

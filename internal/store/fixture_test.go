@@ -96,7 +96,7 @@ func (w *world) sending(now time.Time) store.Claimed {
 func result(c store.Claimed, o tidings.Outcome, status tidings.Status, now time.Time) store.Result {
 	r := store.Result{
 		Attempt: tidings.Attempt{Delivery: c.Delivery.ID, Number: c.Delivery.ClaimNo, Provider: "apns", StartedAt: now, EndedAt: now.Add(time.Second), Outcome: o},
-		Lane:    c.Delivery.Lane, Status: status, Address: c.Address.ID,
+		Lane:    c.Delivery.Lane, Called: "apns", Status: status, Address: c.Address.ID,
 	}
 	switch status {
 	case tidings.Parked, tidings.Unknown:

@@ -13,7 +13,6 @@ import (
 
 	"tidings"
 	"tidings/internal/store"
-	"tidings/internal/store/storetest"
 	"tidings/preferences"
 )
 
@@ -22,7 +21,7 @@ import (
 var modelFor = flag.Duration("model", 5*time.Second, "how long to compare each engine's log with the model")
 
 func TestTheLogDoesWhatItsModelSays(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
+	eachTelling(t, func(t *testing.T, s *store.Store, told *ends) {
 		began, failed, runs := time.Now(), false, 0
 		rapid.Check(t, func(r *rapid.T) {
 			if !failed && time.Since(began) > *modelFor {
@@ -31,6 +30,8 @@ func TestTheLogDoesWhatItsModelSays(t *testing.T) {
 			runs++
 			defer func() { failed = failed || r.Failed() }()
 			m := newMachine(r, s, runs)
+			m.told = told
+			m.forget()
 			actions := m.actions()
 			for range 3 { // a run of Repeat is short
 				r.Repeat(actions)
@@ -62,14 +63,15 @@ type machine struct {
 	claims []store.Claimed
 	kept   []store.Result // recorded before, to be repeated
 	strays map[string][]tidings.Receipt
-	before map[tidings.DeliveryID]tidings.Status
+	before map[tidings.DeliveryID]tidings.Delivery
+	told   *ends
 }
 
 func newMachine(r *rapid.T, s *store.Store, run int) *machine {
 	now := start().Add(time.Duration(run) * 24 * time.Hour)
 	m := &machine{T: r, s: s, lane: bulk, now: now, user: "u_" + rand.Text(), first: tidings.NewNotificationID(now.Add(-time.Hour)),
 		moved: make([]bool, 2), stopped: make([]bool, 2),
-		byID: map[tidings.DeliveryID]*modelled{}, strays: map[string][]tidings.Receipt{}, before: map[tidings.DeliveryID]tidings.Status{}}
+		byID: map[tidings.DeliveryID]*modelled{}, strays: map[string][]tidings.Receipt{}, before: map[tidings.DeliveryID]tidings.Delivery{}}
 	for range 2 {
 		a, _, err := s.RegisterAddress(r.Context(), tidings.Address{UserID: m.user, Channel: tidings.Push, Provider: "apns", Value: rand.Text()}, m.now)
 		m.must(err)
@@ -199,6 +201,7 @@ func (m *machine) entry(d *modelled, quiet bool, now time.Time, lease time.Durat
 func (m *machine) compare() {
 	now, err := m.s.Statuses(m.Context(), m.first)
 	m.must(err)
+	ended := 0
 	for _, d := range m.all {
 		got := now[d.id]
 		if got.Status != d.status || !got.DueAt.Equal(d.due) || got.ClaimNo != d.claimNo || d.live() && got.Tries != d.tries {
@@ -207,11 +210,25 @@ func (m *machine) compare() {
 		if got.FinishedAt.IsZero() != d.live() {
 			m.Fatalf("%s finished at %v", got.Status, got.FinishedAt)
 		}
-		if old := m.before[d.id]; old != "" && !tidings.CanBecome(old, got.Status) {
-			m.Fatalf("%s became %s, which the table of transitions forbids", old, got.Status)
+		old := m.before[d.id]
+		if old.Status != "" && !tidings.CanBecome(old.Status, got.Status) {
+			m.Fatalf("%s became %s, which the table of transitions forbids", old.Status, got.Status)
 		}
-		m.before[d.id] = got.Status
+		if !d.live() && (old.FinishedAt.IsZero() || old.Status != got.Status) {
+			ended++
+		}
+		m.before[d.id] = got
 	}
+	if told := m.told.take(); len(told) != ended {
+		m.Fatalf("%d ended, and the log told of %q", ended, told)
+	}
+}
+
+// forget ends what a history left behind that failed.
+func (m *machine) forget() {
+	_, err := m.s.Expire(m.Context(), m.now, 100_000)
+	m.must(err)
+	m.told.take()
 }
 
 // finish lets time pass until nothing can be under way, and reads every trail.
@@ -226,8 +243,8 @@ func (m *machine) finish() {
 				m.close(d, o.Delivery.Status, o.Delivery.ClaimNo, verdicts()[3])
 			}
 		}
+		m.compare()
 	}
-	m.compare()
 	ids := make([]tidings.NotificationID, len(m.notes))
 	for i, note := range m.notes {
 		ids[i] = note.id

@@ -15,7 +15,7 @@ func (s *Store) ApplyReceipts(ctx context.Context, receipts []tidings.Receipt) (
 	err = s.write(ctx, Normal, func(t *tx) error {
 		a := applying{tx: t, category: s.category, list: slices.Clone(receipts)}
 		err := a.run()
-		applied = Applied{Strays: len(a.strays), Ends: a.ends}
+		applied = Applied{Strays: len(a.strays)}
 		return err
 	})
 	if err != nil {
@@ -41,8 +41,7 @@ func (s *Store) Unsubscribed(ctx context.Context, id tidings.DeliveryID, at time
 
 // Applied is what receipts came to.
 type Applied struct {
-	Strays int              // receipts for deliveries that are not known
-	Ends   []tidings.Status // to which deliveries were brought, one for each that has another end now
+	Strays int // receipts for deliveries that are not known
 }
 
 // applying is one run of the transaction that applies receipts.
@@ -52,7 +51,6 @@ type applying struct {
 
 	list   []tidings.Receipt
 	strays []tidings.Receipt
-	ends   []tidings.Status
 	ids    []tidings.DeliveryID // of the list, in order, each once
 	rows   map[tidings.DeliveryID]*receiptRow
 }
@@ -220,9 +218,7 @@ func (a *applying) settle() error {
 			continue
 		}
 		moved, next = append(moved, id), append(next, after)
-		if !after.live() && (after.status != row.status || row.live()) {
-			a.ends = append(a.ends, after.status)
-		}
+		a.noteEnd(row.lane, row.fresh[0].Provider, row.standing, after)
 		if row.sensitive && !after.live() {
 			ended = append(ended, tidings.NotificationOf(id))
 		}

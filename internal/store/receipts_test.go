@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -99,30 +98,6 @@ func TestARefusalOfAnOlderAttemptDoesNotEndANewerOne(t *testing.T) {
 		w.expect(first.Delivery.ID, tidings.Sent, "")
 		w.receipts(receipt(second, tidings.ReceiptBounced, later))
 		w.expect(first.Delivery.ID, tidings.Bounced, tidings.ReasonProviderRejected)
-	})
-}
-
-func TestReceiptsTellEachEndTheyBringOnce(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		w := newWorld(t, s)
-		c := w.sending(start())
-		w.record(result(c, tidings.OK, tidings.Sent, start()))
-		for _, told := range []struct {
-			status tidings.ReceiptStatus
-			want   []tidings.Status
-		}{
-			{tidings.ReceiptSent, nil},
-			{tidings.ReceiptFailed, []tidings.Status{tidings.Failed}},
-			{tidings.ReceiptDelivered, []tidings.Status{tidings.Delivered}},
-			{tidings.ReceiptDelivered, nil},
-			{tidings.ReceiptOpened, nil},
-		} {
-			applied, err := s.ApplyReceipts(t.Context(), []tidings.Receipt{receipt(c, told.status, start())})
-			w.must(err)
-			if !slices.Equal(applied.Ends, told.want) {
-				t.Errorf("%s brought %v, want %v", told.status, applied.Ends, told.want)
-			}
-		}
 	})
 }
 

@@ -264,7 +264,8 @@ func (r *recording) settle() error {
 		}
 		next[k] = f.afterRecord(p, f.evidence, p.Attempt.EndedAt)
 		out := &r.out[r.places[k]]
-		out.Status, out.Ended = next[k].status, next[k].status != f.status && !next[k].live()
+		out.Status = next[k].status
+		r.noteEnd(p.Lane, p.Called, f.standing, next[k])
 		if next[k] != f.standing {
 			moved = append(moved, k)
 		}

@@ -58,7 +58,8 @@ func (s *session) prepared(ctx context.Context, name, text string) (*sql.Stmt, e
 // context is the transaction's own, not the caller's.
 type tx struct {
 	*session
-	ctx context.Context
+	ctx  context.Context
+	ends []end // that the verb brought
 }
 
 // unharmed runs a verb and turns its panic into its error.

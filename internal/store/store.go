@@ -44,7 +44,11 @@ type Settings struct {
 	Log    *slog.Logger
 	// Category finds a category of the catalogue, of which the log must know how far its opt-out
 	// reaches when somebody complains; nil, or not found: the category.
-	Category  func(name string) (tidings.Category, bool)
+	Category func(name string) (tidings.Category, bool)
+	// Ended is told of each delivery that a verb of this process brought to an end, or from one end
+	// to another, once that is durable: by which provider's answer or report, empty where by none.
+	// It must be quick, and is called by many at once; nil: nobody is told.
+	Ended     func(channel tidings.Channel, provider string, status tidings.Status, reason tidings.Reason)
 	Connector Wrap // nil: nothing stands between the log and its database
 }
 
@@ -59,6 +63,7 @@ type Store struct {
 	log    *slog.Logger
 
 	category func(name string) (tidings.Category, bool)
+	ended    func(channel tidings.Channel, provider string, status tidings.Status, reason tidings.Reason)
 	counted  counted
 }
 
@@ -81,7 +86,7 @@ func Open(ctx context.Context, s Settings) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &Store{seal: seal, log: s.Log}
+	st := &Store{seal: seal, log: s.Log, ended: s.Ended}
 	if st.log == nil {
 		st.log = slog.New(slog.DiscardHandler)
 	}
@@ -127,11 +132,6 @@ func (s *Store) Skew(ctx context.Context) (time.Duration, error) {
 		return 0, fmt.Errorf("compare clocks: %w", err)
 	}
 	return d, nil
-}
-
-// write runs fn in one transaction; see engine.write.
-func (s *Store) write(ctx context.Context, c Class, fn func(t *tx) error) error {
-	return s.engine.write(ctx, c, fn)
 }
 
 // read runs fn on one snapshot.

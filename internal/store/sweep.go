@@ -47,8 +47,10 @@ func (t *tx) expire(now time.Time, limit int) (ended []tidings.NotificationID, e
 	for _, what := range []string{"expired_take", "expired_queued"} {
 		err := t.query(what, []any{now.UnixMicro(), int64(limit - len(ended))}, func(r row) error {
 			var ntf tidings.NotificationID
-			err := r.Scan(into(&ntf))
+			var lane tidings.Lane
+			err := r.Scan(into(&ntf), &lane)
 			ended = append(ended, ntf)
+			t.ends = append(t.ends, end{channel: lane.Channel(), status: tidings.Expired, reason: tidings.ReasonExpired})
 			return err
 		})
 		if err != nil {

@@ -51,7 +51,6 @@ type Accepted struct {
 	Deliveries []tidings.DeliveryID   // in the order of Acceptance.Deliveries
 	Err        error                  // this one is not known to be written; the others stand. ErrChanged: it is not, for its user is not as seen
 	Decided    *Decided               // where limits or digests changed what was decided: what was written
-	Superseded []tidings.Channel      // of each earlier delivery that this one, by its collapse key, took the place of
 }
 
 // A ClaimRequest asks to take deliveries of one lane for sending.
@@ -90,6 +89,7 @@ type Claimed struct {
 type Result struct {
 	Attempt tidings.Attempt
 	Lane    tidings.Lane
+	Called  string         // the provider that was called, or may have been; empty: none was
 	Status  tidings.Status // what the delivery becomes if the claim still holds
 	Reason  tidings.Reason
 	DueAt   time.Time // for Parked and Unknown
@@ -126,7 +126,6 @@ const (
 type Recorded struct {
 	Late    bool           // the claim was no longer held: kept as evidence
 	Status  tidings.Status // as it stands now
-	Ended   bool           // this result brought it to that status, which is an end
 	Retired bool           // the address was retired by this result
 }
 

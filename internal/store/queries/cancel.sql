@@ -9,7 +9,8 @@ SELECT n, status, due_at, finished_at FROM deliveries WHERE ntf = $1 ORDER BY n 
 -- A dead letter is called off too: nobody will try it again.
 -- name: cancel_deliveries
 UPDATE deliveries SET status = 'cancelled', reason = 'cancelled', due_at = NULL, finished_at = $2
-WHERE ntf = $1 AND status IN ('parked', 'queued', 'dead');
+WHERE ntf = $1 AND status IN ('parked', 'queued', 'dead')
+RETURNING lane;
 
 -- name: cancel_holds
 UPDATE holds SET state = 'cancelled' WHERE ntf = $1 AND state = 'waiting';

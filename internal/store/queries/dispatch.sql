@@ -37,7 +37,7 @@ WITH late AS MATERIALIZED (
   ORDER BY expires_at LIMIT $2 {{skip}})
 UPDATE deliveries SET status = 'expired', reason = 'expired', due_at = NULL, finished_at = $1
 WHERE (ntf, n) IN (SELECT ntf, n FROM late)
-RETURNING ntf;
+RETURNING ntf, lane;
 
 -- name: expired_queued
 WITH late AS MATERIALIZED (
@@ -46,10 +46,11 @@ WITH late AS MATERIALIZED (
   LIMIT $2 {{skip}})
 UPDATE deliveries SET status = 'expired', reason = 'expired', due_at = NULL, finished_at = $1
 WHERE (ntf, n) IN (SELECT ntf, n FROM late)
-RETURNING ntf;
+RETURNING ntf, lane;
 
 -- name: settle_facts
-SELECT d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.finished_at, d.expires_at, n.cancelled_at, n.sensitive
+SELECT d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.finished_at, d.expires_at, n.cancelled_at, n.sensitive,
+  d.lane
 FROM deliveries d JOIN notifications n ON n.id = d.ntf
 WHERE d.ntf = $1 AND d.n = $2;
 

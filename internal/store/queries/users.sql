@@ -105,7 +105,8 @@ UPDATE notifications SET user_id = $2, data = '', collapse_key = '', dedupe_key 
 
 -- name: erase_deliveries
 UPDATE deliveries SET status = 'cancelled', reason = 'erased', due_at = NULL, finished_at = $2
-WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('parked', 'queued', 'dead');
+WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('parked', 'queued', 'dead')
+RETURNING lane;
 
 -- What is being sent goes on, and bears the mark that it is not to be sent again.
 -- name: erase_under_way
