@@ -14,7 +14,7 @@ func export(e *store.UserExport, stand map[tidings.NotificationID]store.Standing
 	out := wire.Export{
 		User: user(e.User), Preferences: preferencesOf(e.Preferences, e.User),
 		Addresses: []wire.FullAddress{}, Suppressions: []wire.Suppression{}, Consents: []wire.Consent{}, Notifications: []wire.FullNotification{},
-		Holds: []wire.HeldBack{}, Digests: []wire.Digest{}, Counters: []wire.Counter{},
+		Deliveries: []wire.FullDelivery{}, Holds: []wire.HeldBack{}, Digests: []wire.Digest{}, Counters: []wire.Counter{},
 	}
 	for _, a := range e.Addresses {
 		out.Addresses = append(out.Addresses, wire.FullAddress{Address: address(a), Full: a.Value})
@@ -25,13 +25,19 @@ func export(e *store.UserExport, stand map[tidings.NotificationID]store.Standing
 	for _, line := range e.Consents {
 		out.Consents = append(out.Consents, consent(line))
 	}
+	expires := make(map[tidings.NotificationID]time.Time, len(e.Notifications))
 	for i := range e.Notifications {
 		n := &e.Notifications[i]
+		expires[n.ID] = n.ExpiresAt
 		full := wire.FullNotification{Notification: trail.Notification(n, stand[n.ID].Status)}
 		if !n.Sensitive {
 			full.Data = n.Data
 		}
 		out.Notifications = append(out.Notifications, full)
+	}
+	for i := range e.Deliveries {
+		id := tidings.NotificationOf(e.Deliveries[i].ID)
+		out.Deliveries = append(out.Deliveries, wire.FullDelivery{NotificationID: id, Delivery: trail.Delivery(&e.Deliveries[i], expires[id], now)})
 	}
 	for i := range e.Holds {
 		out.Holds = append(out.Holds, wire.HeldBack{NotificationID: e.Holds[i].Notification, Hold: trail.Hold(&e.Holds[i])})

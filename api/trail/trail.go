@@ -45,7 +45,7 @@ func Present(t *store.Trail, providers map[string]Provider, now time.Time) wire.
 		out.Holds = append(out.Holds, Hold(&t.Holds[i]))
 	}
 	for i := range t.Deliveries {
-		out.Deliveries = append(out.Deliveries, delivery(&t.Deliveries[i], n.ExpiresAt, now))
+		out.Deliveries = append(out.Deliveries, Delivery(&t.Deliveries[i], n.ExpiresAt, now))
 	}
 	return out
 }
@@ -93,7 +93,8 @@ func status(t *store.Trail, now time.Time) tidings.NotificationStatus {
 	return tidings.Summarise(&n, all, holding, now)
 }
 
-func delivery(d *store.TrailDelivery, expires, now time.Time) wire.Delivery {
+// Delivery is a delivery as trails show it at now; expires is when its notification does.
+func Delivery(d *store.TrailDelivery, expires, now time.Time) wire.Delivery {
 	status, final := d.Shown(expires, now)
 	out := wire.Delivery{
 		ID: d.ID, Channel: d.Channel, Lane: d.Lane, AddressID: d.AddressID, Address: observe.Masked(d.Channel, d.Address),

@@ -14,9 +14,16 @@ type Export struct {
 	Suppressions  []Suppression      `json:"suppressions"`
 	Consents      []Consent          `json:"consents" doc:"The ledger, newest first."`
 	Notifications []FullNotification `json:"notifications"`
+	Deliveries    []FullDelivery     `json:"deliveries" doc:"Of the notifications and in their order, with attempts and receipts, and when they were opened, clicked and so on."`
 	Holds         []HeldBack         `json:"holds" doc:"What was decided to wait, newest first."`
 	Digests       []Digest           `json:"digests" doc:"What was gathered to be told of together, newest first."`
 	Counters      []Counter          `json:"counters" doc:"When the user was told something, as far as caps and cooldowns must know."`
+}
+
+// FullDelivery is a delivery with the notification that it is of.
+type FullDelivery struct {
+	NotificationID tidings.NotificationID `json:"notification_id"`
+	Delivery
 }
 
 // HeldBack is a hold with the notification that it is of.

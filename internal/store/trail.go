@@ -63,16 +63,9 @@ func (s *Store) trails(ctx context.Context, app string, ids []tidings.Notificati
 
 // read reads all but the notifications.
 func (all trails) read(t *tx) error {
-	for _, part := range []struct {
-		name string
-		scan func(*Trail, row) error
-	}{
-		{"trail_deliveries", (*Trail).addDelivery}, {"trail_attempts", (*Trail).addAttempt}, {"trail_receipts", (*Trail).addReceipt},
-		{"trail_holds", (*Trail).addHold}, {"trail_timeline", (*Trail).addMoment},
-	} {
-		if err := all.each(t, part.name, part.scan); err != nil {
-			return err
-		}
+	err := all.each(t, append(deliveryParts(), trailPart{"trail_holds", (*Trail).addHold}, trailPart{"trail_timeline", (*Trail).addMoment})...)
+	if err != nil {
+		return err
 	}
 	for _, part := range []func(*tx) error{all.pauses, all.optOuts, all.digests} {
 		if err := part(t); err != nil {
@@ -85,10 +78,27 @@ func (all trails) read(t *tx) error {
 	return nil
 }
 
-// each runs a statement by the id of every notification.
-func (all trails) each(t *tx, name string, scan func(*Trail, row) error) error {
-	return t.each(name, len(all), func(i int) []any { return []any{all[i].Notification.ID[:]} },
-		func(i int, r row) error { return scan(all[i], r) })
+// A trailPart is a statement by the id of a notification, with what takes in a row of it.
+type trailPart struct {
+	name string
+	scan func(*Trail, row) error
+}
+
+// deliveryParts are the deliveries with their attempts and receipts.
+func deliveryParts() []trailPart {
+	return []trailPart{{"trail_deliveries", (*Trail).addDelivery}, {"trail_attempts", (*Trail).addAttempt}, {"trail_receipts", (*Trail).addReceipt}}
+}
+
+// each reads parts of every trail.
+func (all trails) each(t *tx, parts ...trailPart) error {
+	for _, p := range parts {
+		err := t.each(p.name, len(all), func(i int) []any { return []any{all[i].Notification.ID[:]} },
+			func(i int, r row) error { return p.scan(all[i], r) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *Trail) addDelivery(r row) error {

@@ -10,10 +10,7 @@ import (
 
 // digests tells what notifications are digests of, and how those stand that they are parts of.
 func (all trails) digests(t *tx) error {
-	if err := all.each(t, "digest_parts", (*Trail).addPart); err != nil {
-		return err
-	}
-	if err := all.each(t, "digests_of", (*Trail).addDigest); err != nil {
+	if err := all.each(t, trailPart{"digest_parts", (*Trail).addPart}, trailPart{"digests_of", (*Trail).addDigest}); err != nil {
 		return err
 	}
 	var parts []*PartOf

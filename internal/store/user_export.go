@@ -19,8 +19,9 @@ type UserExport struct {
 	Suppressions  []preferences.Suppression
 	Consents      []preferences.Entry // newest first
 	Notifications []tidings.Notification
-	Holds         []tidings.Hold // newest first
-	Digests       []UserDigest   // newest first
+	Deliveries    []TrailDelivery // in the order of their notifications
+	Holds         []tidings.Hold  // newest first
+	Digests       []UserDigest    // newest first
 	Counters      []UserCounter
 }
 
@@ -71,6 +72,9 @@ func (s *Store) ExportUser(ctx context.Context, id string) (*UserExport, error) 
 		if e.Notifications, err = s.notificationsOf(t, id); err != nil {
 			return err
 		}
+		if e.Deliveries, err = t.deliveriesOf(e.Notifications); err != nil {
+			return err
+		}
 		if e.Holds, err = t.holdsOf(id); err != nil {
 			return err
 		}
@@ -109,6 +113,22 @@ func (s *Store) notificationsOf(t *tx, user string) ([]tidings.Notification, err
 		return err
 	})
 	return list, err
+}
+
+// deliveriesOf are the deliveries of notifications, as their trails have them.
+func (t *tx) deliveriesOf(notifications []tidings.Notification) (list []TrailDelivery, err error) {
+	all := make(trails, len(notifications))
+	for i := range all {
+		all[i] = &Trail{Notification: notifications[i]}
+	}
+	if err := all.each(t, deliveryParts()...); err != nil {
+		return nil, err
+	}
+	for _, l := range all {
+		l.tell()
+		list = append(list, l.Deliveries...)
+	}
+	return list, nil
 }
 
 func (t *tx) holdsOf(user string) ([]tidings.Hold, error) {
