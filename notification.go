@@ -108,6 +108,7 @@ type Hold struct {
 	Until        time.Time // the first instant at which it may go out, by what was known
 	DueAt        time.Time // when it is decided again: Until or a little later; zero: Until, of a digest: when that closes
 	State        HoldState
+	CalledOff    Reason // why, of a cancelled one
 }
 
 // HoldState says what became of a hold.

@@ -55,7 +55,7 @@ func (s *service) eventRoutes() []route {
 		},
 		{
 			method: http.MethodPost, pattern: "/v1/notifications/{id}/cancel", scope: scopeSend, summary: "Cancel a notification",
-			about:  "Ends what waits, and dead letters for good. What is being sent is not tried again. A repeated cancel answers the same.",
+			about:  "Ends what waits, and dead letters for good. What is being sent is not tried again. A repeated cancel answers the same. What a newer event or an erasure called off leaves nothing to cancel.",
 			takes:  takes[wire.Nothing](`{}`).maybe(),
 			gives:  []reply{{status: http.StatusOK, about: "What was called off, and what was too late.", body: wire.Cancelled{}}},
 			errors: []problem.Code{problem.NotFound, problem.NothingToCancel},

@@ -174,7 +174,7 @@ func (s *service) problemOf(c *call, err error) *problem.Problem {
 	case errors.Is(err, store.ErrConflict):
 		return problem.New(problem.VersionConflict, "somebody changed it since; read it again")
 	case errors.Is(err, store.ErrNothing):
-		return problem.New(problem.NothingToCancel, "everything has come to its end already")
+		return problem.New(problem.NothingToCancel, "everything has come to its end, or was called off before")
 	}
 	s.Log.Error("a request failed", "request_id", c.id, "error", err)
 	if errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

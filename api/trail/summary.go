@@ -57,7 +57,7 @@ func (w *telling) clause(d tidings.Decision) string {
 			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), holding(h.Reason, causeOfHold(&h, &d), d.Channel, t.Notification.Category))
 		}
 		if h.Channel == d.Channel && h.State == tidings.HoldCancelled && d.Action != tidings.ActionSuppress {
-			return subject + " was called off while it was held" + replaced(t)
+			return subject + " was called off while it was held" + byOthers(h.CalledOff)
 		}
 	}
 	switch {
@@ -71,18 +71,12 @@ func (w *telling) clause(d tidings.Decision) string {
 	return subject + " is being prepared"
 }
 
-// replaced says why holds were called off where it was not on request.
-func replaced(t *store.Trail) string {
-	for _, m := range t.Timeline {
-		switch {
-		case m.Kind != kindCancelled || !m.Delivery.IsZero() || m.Text == "":
-		case m.Text == store.ErasedRemark:
-			return ": " + waiting(tidings.ReasonErased)
-		default:
-			return ": " + waiting(tidings.ReasonSuperseded)
-		}
+// byOthers says why a hold was called off where it was not on request.
+func byOthers(why tidings.Reason) string {
+	if why == "" || why == tidings.ReasonCancelled {
+		return ""
 	}
-	return ""
+	return ": " + waiting(why)
 }
 
 // A stand is where one delivery stands.

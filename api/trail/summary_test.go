@@ -87,16 +87,12 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 		}()},
 		{"a newer one took its place", "Push was called off: a newer one took its place.", pushes(stand{status: tidings.Cancelled, reason: tidings.ReasonSuperseded})},
 		{"a newer one took its place while it was sent", "Push is being sent: a newer one took its place.", pushes(stand{status: tidings.Sending, reason: tidings.ReasonSuperseded})},
-		{"a newer one took its place while it was held", "E-mail was called off while it was held: a newer one took its place.", func() *store.Trail {
-			tr := one(tidings.Email)
-			tr.Holds = []tidings.Hold{{Channel: tidings.Email, Reason: tidings.ReasonQuietHours, State: tidings.HoldCancelled}}
-			tr.Timeline = []store.Moment{{At: now(), Kind: "cancelled", Text: "what was held for email is superseded by a newer event"}}
-			return tr
-		}()},
-		{"its user was erased while it was held", "E-mail was called off while it was held: the user's data were erased.", func() *store.Trail {
-			tr := one(tidings.Email)
-			tr.Holds = []tidings.Hold{{Channel: tidings.Email, Reason: tidings.ReasonQuietHours, State: tidings.HoldCancelled}}
-			tr.Timeline = []store.Moment{{At: now(), Kind: "cancelled", Text: store.ErasedRemark}}
+		{"a newer one took its place while it was held", "E-mail was called off while it was held: a newer one took its place.", heldOff(tidings.ReasonSuperseded)},
+		{"its user was erased while it was held", "E-mail was called off while it was held: the user's data were erased.", heldOff(tidings.ReasonErased)},
+		{"each channel has its own reason", "Push was called off while it was held: a newer one took its place; e-mail was called off while it was held.", func() *store.Trail {
+			tr := heldOff(tidings.ReasonCancelled)
+			tr.Notification.Decisions = append(one(tidings.Push).Notification.Decisions, tr.Notification.Decisions...)
+			tr.Holds = append(tr.Holds, tidings.Hold{Channel: tidings.Push, Reason: tidings.ReasonQuietHours, State: tidings.HoldCancelled, CalledOff: tidings.ReasonSuperseded})
 			return tr
 		}()},
 		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
@@ -107,6 +103,13 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 			}
 		})
 	}
+}
+
+// heldOff is a trail of an e-mail that was called off while it was held.
+func heldOff(why tidings.Reason) *store.Trail {
+	tr := one(tidings.Email)
+	tr.Holds = []tidings.Hold{{Channel: tidings.Email, Reason: tidings.ReasonQuietHours, State: tidings.HoldCancelled, CalledOff: why}}
+	return tr
 }
 
 func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {

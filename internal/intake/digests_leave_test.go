@@ -297,6 +297,9 @@ func TestPartsOfADigestThatIsErasedAreCalledOff(t *testing.T) {
 		}
 		for _, id := range append(ids, digest) {
 			r.stands(t, id, tidings.NotificationCancelled)
+			if got, err := r.store.Cancel(t.Context(), "shop", id, time.Now()); !errors.Is(err, store.ErrNothing) {
+				t.Errorf("cancelled %+v of %s, %v", got, id, err)
+			}
 		}
 		for _, id := range ids {
 			if got := r.trail(t, id).Digest(); got != digest {

@@ -10,8 +10,8 @@ import (
 )
 
 // Cancel ends what of a notification is not sent yet, dead letters too, and marks it; repeated, it
-// answers the same. ErrNothing, with what was kept: there was nothing to cancel. ErrNotFound: no such
-// notification of that app (empty app: any).
+// answers the same. ErrNothing, with what was kept: there was nothing to cancel, or others had called
+// it off. ErrNotFound: no such notification of that app (empty app: any).
 func (s *Store) Cancel(ctx context.Context, app string, id tidings.NotificationID, now time.Time) (Cancellation, error) {
 	var out Cancellation
 	err := s.write(ctx, Urgent, func(t *tx) (err error) {
@@ -29,9 +29,9 @@ func (s *Store) Cancel(ctx context.Context, app string, id tidings.NotificationI
 
 func (t *tx) cancel(app string, id tidings.NotificationID, now time.Time) (Cancellation, error) {
 	var owner string
-	var sensitive bool
+	var sensitive, erased bool
 	var marked time.Time
-	found, err := t.one("cancel_find", []any{id[:]}, &owner, truth{&sensitive}, instant{&marked})
+	found, err := t.one("cancel_find", []any{id[:], ErasedRemark}, &owner, truth{&sensitive}, instant{&marked}, truth{&erased})
 	if err != nil {
 		return Cancellation{}, err
 	}
@@ -39,7 +39,7 @@ func (t *tx) cancel(app string, id tidings.NotificationID, now time.Time) (Cance
 		return Cancellation{}, ErrNotFound
 	}
 	if !marked.IsZero() {
-		return t.cancelledAlready(id, marked)
+		return t.cancelledAlready(id, marked, erased)
 	}
 	out, err := t.cancelRows(id, now)
 	if err != nil {
@@ -49,7 +49,7 @@ func (t *tx) cancel(app string, id tidings.NotificationID, now time.Time) (Cance
 	if err != nil {
 		return out, err
 	}
-	if len(out.Cancelled) == 0 && len(out.Cancelling) == 0 && out.Holds == 0 {
+	if out.none() {
 		return out, under.nothing()
 	}
 	if err := t.markCancelled(id, now); err != nil || !sensitive {
@@ -71,14 +71,14 @@ func (t *tx) markCancelled(id tidings.NotificationID, now time.Time) error {
 
 func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation, error) {
 	var out Cancellation
-	err := t.cancelScan(id, func(id tidings.DeliveryID, status tidings.Status, live bool, _ time.Time) {
+	err := t.cancelScan(id, func(d *tidings.Delivery, live bool) {
 		switch {
-		case status == tidings.Parked, status == tidings.Queued, status == tidings.Dead:
-			out.Cancelled = append(out.Cancelled, id)
+		case d.Status == tidings.Parked, d.Status == tidings.Queued, d.Status == tidings.Dead:
+			out.Cancelled = append(out.Cancelled, d.ID)
 		case live:
-			out.Cancelling = append(out.Cancelling, id)
+			out.Cancelling = append(out.Cancelling, d.ID)
 		default:
-			out.Kept = append(out.Kept, Kept{id, status})
+			out.Kept = append(out.Kept, Kept{d.ID, d.Status})
 		}
 	})
 	if err != nil {
@@ -93,17 +93,20 @@ func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation,
 }
 
 // cancelledAlready tells what the first cancel did: what ended at that instant it cancelled, what
-// ended later or lives was in flight, and what ended before it kept.
-func (t *tx) cancelledAlready(id tidings.NotificationID, marked time.Time) (Cancellation, error) {
+// ended later or lives was in flight, and what ended before it kept. Where the mark is another's there
+// was nothing left to cancel: that of an erasure, or of newer events, which mark only what has no deliveries.
+func (t *tx) cancelledAlready(id tidings.NotificationID, marked time.Time, erased bool) (Cancellation, error) {
 	var out Cancellation
-	err := t.cancelScan(id, func(id tidings.DeliveryID, status tidings.Status, live bool, finished time.Time) {
+	err := t.cancelScan(id, func(d *tidings.Delivery, live bool) {
 		switch {
-		case status == tidings.Cancelled && finished.Equal(marked):
-			out.Cancelled = append(out.Cancelled, id)
-		case live, finished.After(marked):
-			out.Cancelling = append(out.Cancelling, id)
+		case erased:
+			out.Kept = append(out.Kept, Kept{d.ID, d.Status})
+		case d.Status == tidings.Cancelled && d.Reason == tidings.ReasonCancelled && d.FinishedAt.Equal(marked):
+			out.Cancelled = append(out.Cancelled, d.ID)
+		case live, d.FinishedAt.After(marked):
+			out.Cancelling = append(out.Cancelling, d.ID)
 		default:
-			out.Kept = append(out.Kept, Kept{id, status})
+			out.Kept = append(out.Kept, Kept{d.ID, d.Status})
 		}
 	})
 	if err != nil {
@@ -112,18 +115,30 @@ func (t *tx) cancelledAlready(id tidings.NotificationID, marked time.Time) (Canc
 	if _, err = t.one("cancelled_holds", []any{id[:]}, &out.Holds); err != nil {
 		return out, err
 	}
-	return out, t.keptInDigests(id, &out)
+	others := erased || out.none() && len(out.Kept) == 0
+	if err := t.keptInDigests(id, &out); err != nil {
+		return out, err
+	}
+	if others {
+		return out, ErrNothing
+	}
+	return out, nil
 }
 
-func (t *tx) cancelScan(ntf tidings.NotificationID, see func(id tidings.DeliveryID, status tidings.Status, live bool, finished time.Time)) error {
+// none reports whether nothing was called off.
+func (c *Cancellation) none() bool {
+	return len(c.Cancelled) == 0 && len(c.Cancelling) == 0 && c.Holds == 0
+}
+
+func (t *tx) cancelScan(ntf tidings.NotificationID, see func(d *tidings.Delivery, live bool)) error {
 	return t.query("cancel_rows", []any{ntf[:]}, func(r row) error {
 		var n int
-		var status tidings.Status
-		var due, finished time.Time
-		if err := r.Scan(&n, &status, instant{&due}, instant{&finished}); err != nil {
+		var d tidings.Delivery
+		if err := r.Scan(&n, &d.Status, &d.Reason, instant{&d.DueAt}, instant{&d.FinishedAt}); err != nil {
 			return err
 		}
-		see(tidings.DeliveryOf(ntf, n), status, status.Live(!due.IsZero()), finished)
+		d.ID = tidings.DeliveryOf(ntf, n)
+		see(&d, d.Status.Live(!d.DueAt.IsZero()))
 		return nil
 	})
 }

@@ -18,15 +18,11 @@ const (
 		" AND ($9 = '' OR EXISTS (SELECT 1 FROM attempts o WHERE o.ntf = d.ntf AND o.n = d.n AND o.provider = $9))" +
 		" AND d.finished_at >= $10 AND d.finished_at < $11"
 	// listCondition selects notifications n by the members of a Filter from $5 on. What was only held bears
-	// the reason for which it was called off in its timeline.
+	// the reason for which it was called off beside that for which it was held.
 	listCondition = "($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)" +
 		" AND (($8 = '' AND $9 = '')" +
 		" OR EXISTS (SELECT 1 FROM deliveries x WHERE x.ntf = n.id AND ($8 = '' OR x.lane LIKE $8 || '.%') AND ($9 = '' OR x.reason = $9))" +
-		" OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9))" +
-		" OR $9 IN ('cancelled', 'superseded', 'erased') AND EXISTS (" +
-		"SELECT 1 FROM holds h JOIN timeline t ON t.ntf = h.ntf AND t.kind = 'cancelled' AND t.n = -1" +
-		" WHERE h.ntf = n.id AND h.state = 'cancelled' AND ($8 = '' OR h.channel = $8)" +
-		" AND $9 = CASE t.text WHEN '' THEN 'cancelled' WHEN '" + ErasedRemark + "' THEN 'erased' ELSE 'superseded' END)" +
+		" OR EXISTS (SELECT 1 FROM holds h WHERE h.ntf = n.id AND ($8 = '' OR h.channel = $8) AND ($9 = '' OR h.reason = $9 OR h.called_off = $9))" +
 		` OR ($9 <> '' AND (n.decisions LIKE $10 ESCAPE '\' OR n.decisions LIKE $11 ESCAPE '\')))`
 )
 

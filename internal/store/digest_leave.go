@@ -112,7 +112,7 @@ func (d *writtenDigest) drop(l Leaving, at time.Time) (off []tidings.Channel, er
 		var one int
 		found := false
 		if slices.Contains(d.waits, c) {
-			if found, err = d.one("digest_part_off", []any{l.Part[:], string(c)}, &one); err != nil {
+			if found, err = d.one("digest_part_off", []any{l.Part[:], string(c), string(l.Reason)}, &one); err != nil {
 				return nil, err
 			}
 		}

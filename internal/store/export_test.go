@@ -16,6 +16,23 @@ func (s *Store) StoredData(ctx context.Context, id tidings.NotificationID) (data
 	return data, err
 }
 
+// UpgradeHolds forgets why holds were called off, and tells it anew as the step of the schema does that brought the column.
+func (s *Store) UpgradeHolds(ctx context.Context) error {
+	const calledOff = 15
+	return s.write(ctx, Normal, func(t *tx) error {
+		steps, err := loadMigrations(migrationFiles, t.dialect)
+		if err != nil {
+			return err
+		}
+		for _, text := range append([]string{"UPDATE holds SET called_off = ''"}, steps[calledOff-1].statements[1:]...) {
+			if _, err := t.conn.ExecContext(ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Statuses are the statuses of all deliveries of notifications from first on, and whether each is live.
 func (s *Store) Statuses(ctx context.Context, first tidings.NotificationID) (map[tidings.DeliveryID]tidings.Delivery, error) {
 	all := map[tidings.DeliveryID]tidings.Delivery{}

@@ -137,7 +137,7 @@ func (l *Trail) addReceipt(r row) error {
 
 func (l *Trail) addHold(r row) error {
 	h := tidings.Hold{Notification: l.Notification.ID}
-	err := r.Scan(into(&h.ID), &h.Channel, &h.Reason, instant{&h.Until}, &h.State)
+	err := r.Scan(into(&h.ID), &h.Channel, &h.Reason, instant{&h.Until}, &h.State, &h.CalledOff)
 	l.Holds = append(l.Holds, h)
 	return err
 }

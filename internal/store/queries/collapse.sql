@@ -38,7 +38,7 @@ RETURNING n;
 
 -- What is held gives way to what is sent now, and to what is held like it.
 -- name: collapse_holds
-UPDATE holds SET state = 'cancelled' WHERE ntf = $1 AND channel = $2 AND state = 'waiting'
+UPDATE holds SET state = 'cancelled', called_off = 'superseded' WHERE ntf = $1 AND channel = $2 AND state = 'waiting'
   AND ($3 = 1 OR reason <> 'scheduled' AND (due_at IS NULL OR due_at >= until))
 RETURNING 1;
 

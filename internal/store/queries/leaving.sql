@@ -16,7 +16,7 @@ FROM deliveries d WHERE d.ntf = $1 ORDER BY d.n {{lock}};
 SELECT channel FROM holds WHERE ntf = $1 AND state = 'waiting';
 
 -- name: digest_part_off
-UPDATE holds SET state = 'cancelled' WHERE ntf = $1 AND channel = $2 AND reason = 'digested' AND state = 'released' RETURNING 1;
+UPDATE holds SET state = 'cancelled', called_off = $3 WHERE ntf = $1 AND channel = $2 AND reason = 'digested' AND state = 'released' RETURNING 1;
 
 -- name: digest_part_on
 SELECT channel FROM holds WHERE ntf = $1 AND reason = 'digested' AND state = 'released';

@@ -20,7 +20,7 @@ SELECT n, claim_no, status, at, provider, ref, outcome, code, received_at
 FROM receipts WHERE ntf = $1 ORDER BY n, received_at, at;
 
 -- name: trail_holds
-SELECT id, channel, reason, until, state FROM holds WHERE ntf = $1 ORDER BY id;
+SELECT id, channel, reason, until, state, called_off FROM holds WHERE ntf = $1 ORDER BY id;
 
 -- name: trail_timeline
 SELECT at, kind, n, text FROM timeline WHERE ntf = $1 ORDER BY at, n;

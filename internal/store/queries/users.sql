@@ -114,7 +114,7 @@ UPDATE deliveries SET reason = 'erased'
 WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('sending', 'unknown') AND due_at IS NOT NULL;
 
 -- name: erase_holds
-UPDATE holds SET state = 'cancelled'
+UPDATE holds SET state = 'cancelled', called_off = 'erased'
 WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND state = 'waiting';
 
 -- name: erase_counters
