@@ -2,6 +2,7 @@ package tidings
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -61,6 +62,15 @@ type Notification struct {
 	ExpiresAt      time.Time
 	Parts          int       // how many notifications it tells of; 0: it is no digest
 	CancelledAt    time.Time // the mark of a cancel; deliveries in flight are not retried after it
+}
+
+// PlaceOf is the place of a channel among the decisions, in whose order everything of a notification
+// is listed to people; a channel without one comes last.
+func (n *Notification) PlaceOf(c Channel) int {
+	if i := slices.IndexFunc(n.Decisions, func(d Decision) bool { return d.Channel == c }); i >= 0 {
+		return i
+	}
+	return len(n.Decisions)
 }
 
 // An Action is what was decided for one channel.

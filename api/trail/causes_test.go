@@ -1,6 +1,8 @@
 package trail_test
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,5 +109,42 @@ func TestATimelineKeepsWhatWasDecidedBefore(t *testing.T) {
 	tr.Timeline = []store.Moment{{At: at, Kind: "cancelled", Text: "what was held for sms, email is superseded by ntf_1, a newer event with the same collapse_key"}}
 	if got := kinds(tr, "cancelled"); got[0] != "cancelled: What was held for SMS and e-mail is superseded by ntf_1, a newer event with the same collapse_key." {
 		t.Errorf("told %q", got)
+	}
+}
+
+func TestATimelineTellsOfChannelsInTheOrderOfTheDecisions(t *testing.T) {
+	channels := []tidings.Channel{tidings.SMS, tidings.Push, tidings.Email}
+	at := now().Add(-time.Hour).Truncate(time.Second)
+	held := func(c tidings.Channel) tidings.Decision {
+		return tidings.Decision{Channel: c, Action: tidings.ActionHold, Reason: tidings.ReasonQuietHours, Until: at.Add(time.Minute), At: at}
+	}
+	released := func(some ...tidings.Channel) *store.Trail {
+		tr := one(tidings.Push)
+		tr.Notification.AcceptedAt, tr.Notification.Decisions = at, nil
+		for _, c := range channels {
+			d := held(c)
+			if slices.Contains(some, c) {
+				text, _ := json.Marshal(d)
+				tr.Timeline = append(tr.Timeline, store.Moment{At: at, Kind: "held", Text: string(text)})
+				d = tidings.Decision{Channel: c, Action: tidings.ActionSuppress, Reason: tidings.ReasonNoAddress, At: at.Add(time.Minute)}
+			}
+			tr.Notification.Decisions = append(tr.Notification.Decisions, d)
+		}
+		slices.Reverse(tr.Timeline)
+		return tr
+	}
+	for _, some := range [][]tidings.Channel{nil, {tidings.Push}, {tidings.SMS}, {tidings.Email, tidings.SMS}, channels} {
+		var told []string
+		for _, line := range kinds(released(some...), "held") {
+			told = append(told, strings.Fields(line)[1])
+		}
+		if got := strings.Join(told, " "); got != "SMS: Push: E-mail:" {
+			t.Errorf("with %v released, held are told as %s", some, got)
+		}
+	}
+	tr := released(channels...)
+	tr.Timeline = []store.Moment{{At: at, Kind: "released", Text: "email, push, sms"}}
+	if got, want := kinds(tr, "released"), "released: The time has come for SMS, push and e-mail, so it is decided again."; len(got) != 1 || got[0] != want {
+		t.Errorf("told %q, want %q", got, want)
 	}
 }

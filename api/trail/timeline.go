@@ -30,7 +30,13 @@ const (
 // A teller puts a trail into words.
 type teller struct {
 	telling
-	moments []wire.Moment
+	moments []told
+}
+
+// A told moment has the place of its channel among the decisions; -1: it is about all of them.
+type told struct {
+	wire.Moment
+	place int
 }
 
 // timeline is what happened, oldest first.
@@ -47,10 +53,14 @@ func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wi
 	for _, m := range t.Timeline {
 		w.moment(m)
 	}
-	slices.SortStableFunc(w.moments, func(a, b wire.Moment) int {
-		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(order(a), order(b)))
+	slices.SortStableFunc(w.moments, func(a, b told) int {
+		return cmp.Or(a.At.Compare(b.At.Time), cmp.Compare(order(a.Moment), order(b.Moment)), cmp.Compare(a.place, b.place))
 	})
-	return w.moments
+	out := make([]wire.Moment, len(w.moments))
+	for i := range w.moments {
+		out[i] = w.moments[i].Moment
+	}
+	return out
 }
 
 // moment tells of a moment of the log, but for what only explains another one.
@@ -60,7 +70,7 @@ func (w *teller) moment(m store.Moment) {
 		return
 	}
 	if d, ok := m.LeftOut(); ok {
-		w.add(m.At, m.Kind, m.Delivery, sentence(noun(d.Channel)+": left out of what the digest still sends, since "+because(d.Reason, d.Cause, d.Channel, w.trail.Notification.Category)))
+		w.about(d.Channel, m.At, m.Kind, sentence(noun(d.Channel)+": left out of what the digest still sends, since "+because(d.Reason, d.Cause, d.Channel, w.trail.Notification.Category)))
 		return
 	}
 	if until, by, ok := m.PutOffUntil(); ok {
@@ -78,12 +88,12 @@ func (w *teller) stored(m store.Moment) string {
 	switch m.Kind {
 	case kindQueued, kindDecided:
 	case kindReleased:
-		if names := spoken(text); names != "" {
+		if names := w.spoken(text); names != "" {
 			return "the time has come for " + names + ", so it is decided again"
 		}
 		return text
 	case kindCancelled:
-		return named(text)
+		return w.named(text)
 	default:
 		return text
 	}
@@ -98,10 +108,10 @@ func (w *teller) stored(m store.Moment) string {
 }
 
 // named is a text about what was held, in which channels bear the names that people give them.
-func named(text string) string {
+func (w *teller) named(text string) string {
 	const begins, ends = "what was held for ", " is superseded"
 	list, rest, _ := strings.Cut(strings.TrimPrefix(text, begins), ends)
-	if names := spoken(list); names != "" && strings.HasPrefix(text, begins) {
+	if names := w.spoken(list); names != "" && strings.HasPrefix(text, begins) {
 		return begins + names + ends + rest
 	}
 	return text
@@ -125,8 +135,18 @@ func order(m wire.Moment) int {
 	return len(kinds)
 }
 
+// add tells of a delivery, or of all.
 func (w *teller) add(at time.Time, kind string, id tidings.DeliveryID, text string) {
-	w.moments = append(w.moments, wire.Moment{At: wire.At(at), Kind: kind, DeliveryID: id, Text: text})
+	place := -1
+	if i := slices.IndexFunc(w.trail.Deliveries, func(d store.TrailDelivery) bool { return d.ID == id }); i >= 0 {
+		place = w.trail.Notification.PlaceOf(w.trail.Deliveries[i].Channel)
+	}
+	w.moments = append(w.moments, told{wire.Moment{At: wire.At(at), Kind: kind, DeliveryID: id, Text: text}, place})
+}
+
+// about tells of a channel.
+func (w *teller) about(c tidings.Channel, at time.Time, kind, text string) {
+	w.moments = append(w.moments, told{wire.Moment{At: wire.At(at), Kind: kind, Text: text}, w.trail.Notification.PlaceOf(c)})
 }
 
 func (w *teller) decided(d tidings.Decision) {
@@ -145,7 +165,7 @@ func (w *teller) decided(d tidings.Decision) {
 	case tidings.ActionSuppress:
 		what = "do not send, since " + because(d.Reason, d.Cause, d.Channel, n.Category)
 	}
-	w.add(at, kind, tidings.DeliveryID{}, sentence(noun(d.Channel)+": "+what))
+	w.about(d.Channel, at, kind, sentence(noun(d.Channel)+": "+what))
 }
 
 func (w *teller) delivery(d *store.TrailDelivery) {

@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,20 +135,26 @@ func holding(r tidings.Reason, cause tidings.Cause, c tidings.Channel, category 
 	return text
 }
 
-// spoken is a list of channels, as stored, in words; empty: it is something else.
-func spoken(list string) string {
-	var all []string
+// spoken is a list of channels, as stored, in words and in the order of the decisions; empty: it is something else.
+func (t *telling) spoken(list string) string {
+	var all []tidings.Channel
 	for name := range strings.SplitSeq(list, ", ") {
 		if !slices.Contains(tidings.Channels(), tidings.Channel(name)) {
 			return ""
 		}
-		all = append(all, noun(tidings.Channel(name)))
+		all = append(all, tidings.Channel(name))
 	}
-	last := len(all) - 1
+	place := t.trail.Notification.PlaceOf
+	slices.SortStableFunc(all, func(x, y tidings.Channel) int { return cmp.Compare(place(x), place(y)) })
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = noun(c)
+	}
+	last := len(names) - 1
 	if last == 0 {
-		return all[0]
+		return names[0]
 	}
-	return strings.Join(all[:last], ", ") + " and " + all[last]
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // waiting are the reasons that put off, replace or limit.

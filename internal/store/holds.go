@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +13,8 @@ import (
 
 // DueHolds lists at most limit holds whose time has come, longest first, and beside each, at the
 // same place, its notification with the data open. One whose notification is damaged is left out.
-// Those of one notification that came together are not parted by the limit: they are decided together.
+// Those of one notification that came together are not parted by the limit: they are decided together,
+// in the order of its decisions.
 func (s *Store) DueHolds(ctx context.Context, now time.Time, limit int) ([]tidings.Hold, []tidings.Notification, error) {
 	var holds []tidings.Hold
 	var of []tidings.Notification
@@ -43,7 +45,20 @@ func (s *Store) DueHolds(ctx context.Context, now time.Time, limit int) ([]tidin
 	if whole := parted(holds); read == limit && whole > 0 {
 		holds, of = holds[:whole], of[:whole]
 	}
+	for first := 0; first < len(holds); {
+		same := 1
+		for first+same < len(holds) && holds[first+same].Notification == holds[first].Notification {
+			same++
+		}
+		inOrder(holds[first:first+same], &of[first])
+		first += same
+	}
 	return holds, of, nil
+}
+
+// inOrder puts holds of one notification into the order of its decisions; those of one channel stay as they are.
+func inOrder(holds []tidings.Hold, of *tidings.Notification) {
+	slices.SortStableFunc(holds, func(x, y tidings.Hold) int { return cmp.Compare(of.PlaceOf(x.Channel), of.PlaceOf(y.Channel)) })
 }
 
 // parted is where the holds of the last notification of a list begin, more of which may come.

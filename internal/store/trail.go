@@ -67,6 +67,9 @@ func (all trails) read(t *tx) error {
 	if err != nil {
 		return err
 	}
+	for _, l := range all {
+		inOrder(l.Holds, &l.Notification)
+	}
 	for _, part := range []func(*tx) error{all.pauses, all.optOuts, all.digests} {
 		if err := part(t); err != nil {
 			return err
