@@ -48,7 +48,7 @@ func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wi
 		w.decided(d)
 	}
 	for i := range t.Deliveries {
-		w.delivery(&t.Deliveries[i])
+		w.fate(&t.Deliveries[i])
 	}
 	for _, m := range t.Timeline {
 		w.moment(m)
@@ -77,6 +77,12 @@ func (w *teller) moment(m store.Moment) {
 		w.add(m.At, m.Kind, m.Delivery, sentence(putOff(w.clock(until), by, "", w.trail.Notification.Category)))
 		return
 	}
+	if why, ok := m.Died(); ok {
+		if d := w.delivery(m.Delivery); d != nil {
+			w.died(d, m.At, why)
+		}
+		return
+	}
 	if _, ok := m.Cause(); !ok {
 		w.add(m.At, m.Kind, m.Delivery, sentence(w.stored(m)))
 	}
@@ -97,14 +103,14 @@ func (w *teller) stored(m store.Moment) string {
 	default:
 		return text
 	}
-	for i := range w.trail.Deliveries {
-		if d := &w.trail.Deliveries[i]; d.ID == m.Delivery && m.Kind == kindQueued {
-			return whom(d) + " waits: " + text
-		} else if d.ID == m.Delivery {
-			return whom(d) + ": " + text
-		}
+	switch d := w.delivery(m.Delivery); {
+	case d == nil:
+		return text
+	case m.Kind == kindQueued:
+		return whom(d) + " waits: " + text
+	default:
+		return whom(d) + ": " + text
 	}
-	return text
 }
 
 // named is a text about what was held, in which channels bear the names that people give them.
@@ -135,11 +141,19 @@ func order(m wire.Moment) int {
 	return len(kinds)
 }
 
+// delivery finds a delivery of the trail; nil: there is none.
+func (w *teller) delivery(id tidings.DeliveryID) *store.TrailDelivery {
+	if i := slices.IndexFunc(w.trail.Deliveries, func(d store.TrailDelivery) bool { return d.ID == id }); i >= 0 {
+		return &w.trail.Deliveries[i]
+	}
+	return nil
+}
+
 // add tells of a delivery, or of all.
 func (w *teller) add(at time.Time, kind string, id tidings.DeliveryID, text string) {
 	place := -1
-	if i := slices.IndexFunc(w.trail.Deliveries, func(d store.TrailDelivery) bool { return d.ID == id }); i >= 0 {
-		place = w.trail.Notification.PlaceOf(w.trail.Deliveries[i].Channel)
+	if d := w.delivery(id); d != nil {
+		place = w.trail.Notification.PlaceOf(d.Channel)
 	}
 	w.moments = append(w.moments, told{wire.Moment{At: wire.At(at), Kind: kind, DeliveryID: id, Text: text}, place})
 }
@@ -168,7 +182,8 @@ func (w *teller) decided(d tidings.Decision) {
 	w.about(d.Channel, at, kind, sentence(noun(d.Channel)+": "+what))
 }
 
-func (w *teller) delivery(d *store.TrailDelivery) {
+// fate tells what a delivery went through.
+func (w *teller) fate(d *store.TrailDelivery) {
 	which := whom(d)
 	w.add(d.QueuedAt, kindQueued, d.ID, sentence(which+" waits for its turn in the lane "+string(d.Lane)))
 	w.waited(d, which)
@@ -195,10 +210,15 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 		}
 		w.add(at, kindExpired, d.ID, sentence(which+" is not sent any more: it would come too late to be of use"))
 	case tidings.Dead:
-		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" needs a person now, since "+because(d.Reason, "", d.Channel, w.trail.Notification.Category)))
+		w.died(d, d.FinishedAt, d.Reason)
 	case tidings.Suppressed:
 		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" is not sent, since "+because(d.Reason, causeOf(w.trail, d), d.Channel, w.trail.Notification.Category)))
 	}
+}
+
+// died tells that a delivery came to nothing, and of what.
+func (w *teller) died(d *store.TrailDelivery, at time.Time, why tidings.Reason) {
+	w.add(at, kindDecided, d.ID, sentence(whom(d)+" needs a person now, since "+because(why, "", d.Channel, w.trail.Notification.Category)))
 }
 
 func (w *teller) receipt(r tidings.Receipt) string {

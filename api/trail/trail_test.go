@@ -193,3 +193,18 @@ func TestListsOfATrailAreNeverNull(t *testing.T) {
 		}
 	}
 }
+
+func TestATimelineKeepsThatADeliveryNeededAPerson(t *testing.T) {
+	tr := pushes(stand{status: tidings.Dead, reason: tidings.ReasonPoison})
+	d := &tr.Deliveries[0]
+	d.Address, d.FinishedAt = "dead56789abcdef0123456780f", now()
+	tr.Timeline = []store.Moment{{At: now().Add(-time.Hour), Kind: "died", Delivery: d.ID, Text: "retries_spent"}, {At: now().Add(-time.Minute), Kind: "redriven", Delivery: d.ID, Text: "an operator asked for another try"}}
+	want := []string{
+		"decided: Push to dead…0f needs a person now, since all tries failed.",
+		"redriven: An operator asked for another try.",
+		"decided: Push to dead…0f needs a person now, since whatever worked on it broke off, again and again.",
+	}
+	if got := kinds(tr, "decided", "redriven"); strings.Join(got[len(got)-3:], "\n") != strings.Join(want, "\n") {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -84,6 +84,9 @@ func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation,
 	if err != nil {
 		return out, err
 	}
+	if _, err := t.exec("cancel_deaths", id[:]); err != nil {
+		return out, err
+	}
 	if err := t.endAll("cancel_deliveries", []any{id[:], now.UnixMicro()}, tidings.Cancelled, tidings.ReasonCancelled); err != nil {
 		return out, err
 	}

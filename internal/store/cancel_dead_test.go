@@ -44,7 +44,7 @@ func TestACancelCallsADeadLetterOff(t *testing.T) {
 		}
 		trail, err := s.Trail(t.Context(), "", ntf)
 		w.must(err)
-		if m := trail.Timeline; len(m) != 1 || m[0].Kind != "cancelled" || !m[0].At.Equal(now) {
+		if m := trail.Timeline; len(m) != 2 || m[1].Kind != "cancelled" || !m[1].At.Equal(now) {
 			t.Errorf("the timeline is %+v", m)
 		}
 	})

@@ -60,8 +60,8 @@ func TestARedriveEndsWhatANewerEventTookThePlaceOf(t *testing.T) {
 				}
 				trail, err := s.Trail(t.Context(), "", tidings.NotificationOf(id))
 				w.must(err)
-				if m := trail.Timeline; len(m) != 1 || m[0].Kind != "cancelled" || m[0].Delivery != id || !m[0].At.Equal(now) ||
-					m[0].Text != "superseded by "+newer.Notification.ID.String()+", a newer event with the same collapse_key" {
+				if m := trail.Timeline; len(m) != 2 || m[1].Kind != "cancelled" || m[1].Delivery != id || !m[1].At.Equal(now) ||
+					m[1].Text != "superseded by "+newer.Notification.ID.String()+", a newer event with the same collapse_key" {
 					t.Errorf("the timeline is %+v", m)
 				}
 			})

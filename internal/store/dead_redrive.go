@@ -83,6 +83,9 @@ func (q *redriving) run() error {
 
 // settle writes what was decided, and tells it.
 func (q *redriving) settle() error {
+	if err := q.deaths(q.moved); err != nil {
+		return err
+	}
 	err := q.each("delivery_settle", len(q.moved), func(i int) []any { return settleArgs(q.moved[i], q.next[i]) }, nil)
 	if err != nil {
 		return err

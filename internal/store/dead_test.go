@@ -132,7 +132,7 @@ func TestARedriveGivesBackAllTriesAndKeepsTheClaims(t *testing.T) {
 		}
 		trail, err := s.Trail(t.Context(), "", one.Notification.ID)
 		w.must(err)
-		if m := trail.Timeline; len(m) != 1 || m[0].Kind != "redriven" || m[0].Delivery != one.Delivery.ID || !m[0].At.Equal(now) {
+		if m := trail.Timeline; len(m) != 2 || m[1].Kind != "redriven" || m[1].Delivery != one.Delivery.ID || !m[1].At.Equal(now) {
 			t.Errorf("the timeline is %+v", m)
 		}
 	})

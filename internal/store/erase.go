@@ -24,6 +24,7 @@ func (s *Store) EraseUser(ctx context.Context, id string, now time.Time) error {
 		{"erase_dedupe", []any{id}},
 		{"erase_mark", []any{id, at}},
 		{"erase_told", []any{id, at, ErasedRemark}},
+		{"erase_deaths", []any{id}},
 	}
 	forget := []step{
 		{"erase_under_way", []any{id}},

@@ -205,7 +205,7 @@ func (t *tx) addReceipts(list []tidings.Receipt) error {
 }
 
 func (a *applying) settle() error {
-	var moved []tidings.DeliveryID
+	var moved, risen []tidings.DeliveryID
 	var ended []tidings.NotificationID
 	var next []standing
 	for _, id := range a.ids {
@@ -219,9 +219,15 @@ func (a *applying) settle() error {
 		}
 		moved, next = append(moved, id), append(next, after)
 		a.noteEnd(row.lane, row.fresh[0].Provider, row.standing, after)
+		if row.rises(after) {
+			risen = append(risen, id)
+		}
 		if row.sensitive && !after.live() {
 			ended = append(ended, tidings.NotificationOf(id))
 		}
+	}
+	if err := a.deaths(risen); err != nil {
+		return err
 	}
 	err := a.each("delivery_settle", len(moved), func(i int) []any { return settleArgs(moved[i], next[i]) }, nil)
 	if err != nil {

@@ -255,6 +255,7 @@ func (r *recording) attempts() error {
 
 func (r *recording) settle() error {
 	var moved []int
+	var risen []tidings.DeliveryID
 	var ended []tidings.NotificationID
 	next := make([]standing, len(r.places))
 	for k := range r.places {
@@ -269,9 +270,15 @@ func (r *recording) settle() error {
 		if next[k] != f.standing {
 			moved = append(moved, k)
 		}
+		if f.rises(next[k]) {
+			risen = append(risen, p.Attempt.Delivery)
+		}
 		if f.sensitive && !next[k].live() {
 			ended = append(ended, tidings.NotificationOf(p.Attempt.Delivery))
 		}
+	}
+	if err := r.deaths(risen); err != nil {
+		return err
 	}
 	err := r.each("delivery_settle", len(moved), func(i int) []any {
 		return settleArgs(r.result(moved[i]).Attempt.Delivery, next[moved[i]])
@@ -290,8 +297,4 @@ func (r *recording) strayEffects() error {
 		effects[i] = effectOf(s.Receipt, p.Lane.Channel(), p.Address)
 	}
 	return r.apply(effects, r.category)
-}
-
-func settleArgs(id tidings.DeliveryID, s standing) []any {
-	return keyArgs(id, string(s.status), string(s.reason), micros(s.dueAt), int64(s.tries), s.tried, micros(s.finishedAt))
 }

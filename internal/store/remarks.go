@@ -16,6 +16,7 @@ const (
 	kindCause   = "decided"  // why a delivery ended, where its reason covers several things
 	kindHeld    = "held"     // what had been decided before it was decided again
 	kindLeft    = "released" // what a digest told of, and goes on without
+	kindDied    = "died"     // what a delivery died of that is dead no more
 )
 
 // causeIs begins a remark that tells a cause.
@@ -25,6 +26,11 @@ const causeIs = "the cause is "
 func (m Moment) Cause() (cause tidings.Cause, ok bool) {
 	text, ok := strings.CutPrefix(m.Text, causeIs)
 	return tidings.Cause(text), ok && m.Kind == kindCause
+}
+
+// Died is what the delivery of the moment died of, which is dead no more.
+func (m Moment) Died() (why tidings.Reason, ok bool) {
+	return tidings.Reason(m.Text), m.Kind == kindDied
 }
 
 // Decision is what had been decided for a channel before it was decided again.
@@ -55,6 +61,11 @@ func decisionArgs(ntf tidings.NotificationID, kind string, d *tidings.Decision) 
 // ordinalOf sets moments of several channels of a notification apart from each other and from those of its deliveries.
 func ordinalOf(c tidings.Channel) int64 {
 	return wholeNotification - 1 - int64(slices.Index(tidings.Channels(), c))
+}
+
+// deaths keeps in the timelines what those of some deliveries died of that are dead, and are about to be so no more.
+func (t *tx) deaths(ids []tidings.DeliveryID) error {
+	return t.each("death_told", len(ids), func(i int) []any { return keyArgs(ids[i]) }, nil)
 }
 
 // A remark is what the timeline tells of one delivery, in words for people.

@@ -79,6 +79,11 @@ func (s standing) move(status tidings.Status, reason tidings.Reason, due, now ti
 	return s
 }
 
+// rises reports whether a dead delivery is so no more.
+func (s standing) rises(after standing) bool {
+	return s.status == tidings.Dead && after.status != tidings.Dead
+}
+
 // held reports whether the result comes from the claim that the delivery is sending under.
 func (s standing) held(r *Result) bool {
 	return s.status == tidings.Sending && s.claimNo == r.Attempt.Number
@@ -162,3 +167,7 @@ func (s standing) afterNews(e evidence, now time.Time) standing {
 }
 
 func positive(s tidings.Status) bool { return s == tidings.Sent || s == tidings.Delivered }
+
+func settleArgs(id tidings.DeliveryID, s standing) []any {
+	return keyArgs(id, string(s.status), string(s.reason), micros(s.dueAt), int64(s.tries), s.tried, micros(s.finishedAt))
+}

@@ -103,6 +103,12 @@ UPDATE attempts SET text = '' WHERE text <> '' AND ntf IN (SELECT id FROM notifi
 -- name: erase_user_data
 UPDATE notifications SET user_id = $2, data = '', collapse_key = '', dedupe_key = '' WHERE user_id = $1;
 
+-- name: erase_deaths
+INSERT INTO timeline (ntf, at, kind, n, text)
+SELECT ntf, finished_at, 'died', n, reason FROM deliveries
+WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status = 'dead'
+ON CONFLICT (ntf, at, kind, n) DO NOTHING;
+
 -- name: erase_deliveries
 UPDATE deliveries SET status = 'cancelled', reason = 'erased', due_at = NULL, finished_at = $2
 WHERE ntf IN (SELECT id FROM notifications WHERE user_id = $1) AND status IN ('parked', 'queued', 'dead')
