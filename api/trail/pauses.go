@@ -2,6 +2,7 @@ package trail
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"tidings"
@@ -70,32 +71,38 @@ func (t *telling) pauseText(p *store.Pause) string {
 	return "calls to " + who + " fail, so it is left alone since " + since + " but for single calls that find out whether it works again"
 }
 
-// pastText is why something waited that waits for it no more.
+// pastText is why something waited that waits for it no more, since the pause is over or what waited
+// has come to its end.
 func (t *telling) pastText(p *store.Pause) string {
-	who := vendor(p.Name, t.providers)
+	who, until := vendor(p.Name, t.providers), ""
+	if !p.Over.IsZero() {
+		until = " until " + t.clock(p.Over)
+	}
 	switch p.Cause {
 	case store.PauseOperator:
-		return "an operator had paused the lane " + p.Name + " until " + t.clock(p.Over)
+		return "an operator had paused the lane " + p.Name + until
 	case store.PauseAsked:
-		return who + " asked to be left alone, until " + t.clock(p.Over)
+		return who + " asked to be left alone" + strings.Replace(until, " ", ", ", 1)
 	}
-	return "calls to " + who + " failed, so it was left alone until " + t.clock(p.Over)
+	return "calls to " + who + " failed, so it was left alone" + until
 }
 
 // waited tells of the pauses that kept a delivery waiting, each once.
 func (w *teller) waited(d *store.TrailDelivery, which string) {
+	spans := w.spans(d)
+	still := slices.ContainsFunc(spans, func(s span) bool { return s.lasts })
 	for _, p := range merged(w.trail.Pauses) {
 		if !w.concerns(&p, d) {
 			continue
 		}
 		over := orElse(p.Over, w.now)
-		for _, s := range w.spans(d) {
+		for _, s := range spans {
 			begin, end := later(s.begin, p.Since), earlier(s.end, over)
-			if end.Sub(begin) < brief && !(p.Over.IsZero() && s.end.Equal(w.now) && !begin.After(end)) {
+			if end.Sub(begin) < brief && !(p.Over.IsZero() && s.lasts && !begin.After(end)) {
 				continue
 			}
 			text := w.pastText(&p)
-			if p.Over.IsZero() {
+			if still && p.Over.IsZero() {
 				text = w.pauseText(&p)
 			}
 			w.add(begin, kindQueued, d.ID, sentence(which+" waits: "+text))
@@ -121,22 +128,25 @@ func merged(pauses []store.Pause) (out []store.Pause) {
 }
 
 // A span is a time in which a delivery waited to be sent.
-type span struct{ begin, end time.Time }
+type span struct {
+	begin, end time.Time
+	lasts      bool // it waits still: the end is now
+}
 
 // spans are the times in which a delivery waited: before each try, and until now or its end.
 func (w *teller) spans(d *store.TrailDelivery) (all []span) {
 	begin := d.QueuedAt
 	for i := range d.Attempts {
 		if a := &d.Attempts[i]; !a.Late {
-			all = append(all, span{begin, a.StartedAt})
+			all = append(all, span{begin: begin, end: a.StartedAt})
 			begin = a.EndedAt
 		}
 	}
 	switch status, final := d.Shown(w.trail.Notification.ExpiresAt, w.now); {
 	case !final && (status == tidings.Queued || status == tidings.Retrying):
-		all = append(all, span{begin, w.now})
+		all = append(all, span{begin: begin, end: w.now, lasts: true})
 	case status == tidings.Expired, status == tidings.Cancelled, status == tidings.Suppressed:
-		all = append(all, span{begin, orElse(d.FinishedAt, w.trail.Notification.ExpiresAt)})
+		all = append(all, span{begin: begin, end: orElse(d.FinishedAt, w.trail.Notification.ExpiresAt)})
 	}
 	return all
 }

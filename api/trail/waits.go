@@ -22,7 +22,7 @@ const (
 func (t *telling) wait(d *store.TrailDelivery) string {
 	since := t.readySince(d)
 	if p := t.pauseNow(d, since); p != nil {
-		return t.tried(d) + "is waiting: " + t.pauseText(p)
+		return t.tried(d) + "is waiting: " + t.pauseText(p) + t.later(d, p)
 	}
 	if d.Status == tidings.Parked && d.DueAt.After(t.now.Add(soon)) {
 		return t.waitsUntil(d)
@@ -44,6 +44,22 @@ func (t *telling) wait(d *store.TrailDelivery) string {
 		why = "more is due than can be sent at once"
 	}
 	return t.tried(d) + "is waiting for its turn since " + at(since, t.now) + ": " + why
+}
+
+// later tells when a delivery is tried that waits for longer than the pause lasts.
+func (t *telling) later(d *store.TrailDelivery, p *store.Pause) string {
+	end := later(p.Until, t.now)
+	if d.Status != tidings.Parked || d.DueAt.Sub(end) < brief {
+		return ""
+	}
+	due := at(d.DueAt, t.now)
+	switch {
+	case p.Cause == store.PauseOperator:
+		return ", and not before " + due
+	case d.HasTried():
+		return "; the next try is at " + due
+	}
+	return "; its turn is at " + due
 }
 
 // waitsUntil is said of what may not be sent before a time.

@@ -80,6 +80,24 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				p.Cause = store.PauseAsked
 				tr.Pauses = []store.Pause{p}
 			})},
+		{"a try that comes after the pause", "Push has not got through yet and is waiting: APNs asked to be left alone until 10:30:05 UTC; the next try is at 10:30:23 UTC.",
+			waiting(tidings.Push, time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				parked(d, 23*time.Second)
+				tried(d, tidings.Transient)
+				p := failing("apns", tidings.Push)
+				p.Cause = store.PauseAsked
+				tr.Pauses = []store.Pause{p}
+			})},
+		{"a turn that comes after the pause", "Push is waiting: calls to APNs fail, so it is left alone since 10:29:00 UTC and called again from 10:30:05 UTC on; its turn is at 10:30:23 UTC.",
+			waiting(tidings.Push, time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				parked(d, 23*time.Second)
+				tr.Pauses = []store.Pause{failing("apns", tidings.Push)}
+			})},
+		{"a paused lane, and its turn has not come", "Push is waiting: an operator paused the lane push.bulk at 10:29:00 UTC; it is sent once the lane is resumed, and not before 10:35:00 UTC.",
+			waiting(tidings.Push, time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				parked(d, 5*time.Minute)
+				tr.Pauses = []store.Pause{{Name: "push.bulk", Channel: tidings.Push, Cause: store.PauseOperator, Since: ago(time.Minute)}}
+			})},
 		{"one of two providers is left alone", "SMS is on its way.", waiting(tidings.SMS, 500*time.Millisecond, func(tr *store.Trail, _ *store.TrailDelivery) {
 			tr.Pauses = []store.Pause{failing("twilio", tidings.SMS)}
 		})},
@@ -118,7 +136,7 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				tried(d, tidings.ConfigFault)
 				d.Tries = 0
 			})},
-		{"a retry while the breaker is open", "Push has not got through yet and is waiting: calls to APNs fail, so it is left alone since 10:29:00 UTC and called again from 10:30:05 UTC on.",
+		{"a retry while the breaker is open", "Push has not got through yet and is waiting: calls to APNs fail, so it is left alone since 10:29:00 UTC and called again from 10:30:05 UTC on; the next try is at 10:30:07 UTC.",
 			waiting(tidings.Push, time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
 				parked(d, 7*time.Second)
 				tried(d, tidings.Transient)
@@ -187,6 +205,22 @@ func TestTheTimelineTellsOfEachPauseThatKeptADeliveryWaiting(t *testing.T) {
 			waiting(tidings.Push, 2*time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
 				tr.Pauses = []store.Pause{{Name: "push.bulk", Channel: tidings.Push, Cause: store.PauseOperator, Since: ago(110 * time.Second), Over: ago(time.Minute)}}
 				sent(d, 50*time.Second)
+			})},
+		{"a paused lane in which it was called off", []string{"10:29:00 Push to dead…0f waits: an operator had paused the lane push.bulk."},
+			waiting(tidings.Push, 2*time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				tr.Pauses = []store.Pause{{Name: "push.bulk", Channel: tidings.Push, Cause: store.PauseOperator, Since: ago(time.Minute)}}
+				d.Status, d.Reason, d.DueAt, d.FinishedAt = tidings.Cancelled, tidings.ReasonCancelled, time.Time{}, ago(10*time.Second)
+			})},
+		{"an outage in which its user was erased", []string{"10:29:00 Push to dead…0f waits: calls to APNs failed, so it was left alone."},
+			waiting(tidings.Push, 2*time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				tr.Pauses = []store.Pause{outage(0)}
+				d.Status, d.Reason, d.DueAt, d.FinishedAt = tidings.Cancelled, tidings.ReasonErased, time.Time{}, ago(10*time.Second)
+			})},
+		{"a paused lane that it still waits in after a try", []string{"10:28:45 Push to dead…0f waits: an operator paused the lane push.bulk at 10:28:45 UTC; it is sent once the lane is resumed."},
+			waiting(tidings.Push, 2*time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				parked(d, time.Second)
+				tried(d, tidings.Transient)
+				tr.Pauses = []store.Pause{{Name: "push.bulk", Channel: tidings.Push, Cause: store.PauseOperator, Since: ago(75 * time.Second)}}
 			})},
 		{"what a worker put back", []string{"10:29:59 Push to dead…0f waits: not sent yet, since the process that was about to send it is stopping; it is taken up again."},
 			waiting(tidings.Push, 30*time.Second, func(tr *store.Trail, d *store.TrailDelivery) {
