@@ -44,8 +44,12 @@ func (d Disk) Validate() error {
 	return nil
 }
 
-// diskFor is how long a measurement of the disk holds: too short to write what is kept free.
-const diskFor = 50 * time.Millisecond
+const (
+	// diskFor is how long a measurement holds of a disk that has plenty beyond what is kept free:
+	// too short to write that much. Of any other disk none holds.
+	diskFor = 50 * time.Millisecond
+	plenty  = 1 << 30
+)
 
 // diskAfter is when to try again while the disk is nearly full: draining frees nothing at once.
 const diskAfter = 10 * time.Second
@@ -89,11 +93,14 @@ func (d *Door) space() (room, uint64) {
 	if m := d.disk.Load(); m != nil && now.Sub(m.at) < diskFor {
 		return m.room, m.free
 	}
-	m := &measurement{at: now, room: roomForAll}
-	if free, total, err := d.Free(d.Dir); err == nil && total > 0 {
-		m.room, m.free = d.Disk.room(free, total), free
+	free, total, err := d.Free(d.Dir)
+	if err != nil || total == 0 {
+		return roomForAll, 0
 	}
-	d.disk.Store(m)
+	m := &measurement{at: now, room: d.Disk.room(free, total), free: free}
+	if free > plenty && d.Disk.room(free-plenty, total) == roomForAll {
+		d.disk.Store(m)
+	}
 	return m.room, m.free
 }
 

@@ -31,16 +31,13 @@ func TestWhatADiskHasRoomFor(t *testing.T) {
 	}
 }
 
-func TestTheDiskIsMeasuredAgainAndAgain(t *testing.T) { synctest.Test(t, measureTheDisk) }
-
-func measureTheDisk(t *testing.T) {
+func TestTheDiskIsMeasuredEachTime(t *testing.T) {
 	var free uint64
 	var failed error
 	d := &Door{Settings: Settings{Dir: "data", Disk: DefaultDisk(), Log: slog.New(slog.DiscardHandler),
 		Free: func(string) (uint64, uint64, error) { return free, 100 << 20, failed }}}
 	expect := func(why string, bulk, all bool) {
 		t.Helper()
-		time.Sleep(diskFor)
 		noBulk, none := d.Space()
 		if (noBulk == nil) != bulk || (none == nil) != all {
 			t.Errorf("%s: bulk %v, all %v", why, noBulk, none)
@@ -64,17 +61,31 @@ func measureTheDisk(t *testing.T) {
 	expect("cleaned up", true, true)
 	failed = errors.New("no answer")
 	expect("not measured", true, true)
+}
 
-	measured := 0
-	d.Free = func(string) (uint64, uint64, error) { measured++; return free, 100 << 20, nil }
-	time.Sleep(diskFor)
-	for range 1000 {
-		d.Space()
-		_ = d.Full()
-	}
-	if measured != 1 {
-		t.Errorf("a thousand events at one instant measure the disk %d times", measured)
-	}
+func TestADiskWithPlentyIsMeasuredNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		measured, free := 0, uint64(50<<30)
+		d := &Door{Settings: Settings{Dir: "data", Disk: DefaultDisk(), Log: slog.New(slog.DiscardHandler),
+			Free: func(string) (uint64, uint64, error) { measured++; return free, 100 << 30, nil }}}
+		ask := func(want int) {
+			t.Helper()
+			measured = 0
+			for range 100 {
+				d.Space()
+				_ = d.Full()
+			}
+			if measured != want {
+				t.Errorf("two hundred questions at one instant measure the disk %d times, want %d", measured, want)
+			}
+		}
+		ask(1)
+		time.Sleep(diskFor)
+		ask(1)
+		time.Sleep(diskFor)
+		free = 2 << 30 // from which on bulk work is refused
+		ask(200)
+	})
 }
 
 func TestTheSystemTellsHowMuchIsFree(t *testing.T) {
