@@ -2,8 +2,10 @@ package preferences
 
 import "tidings"
 
-// reachable lists the addresses of a channel that may be used, or says why there are none:
+// reachable lists the addresses of a channel that may be used and that a provider carries to, if the
+// channel has any, or says why there are none:
 //
+//	no provider carries to any that may be used        no_provider
 //	no address of the channel was ever known           no_address
 //	no address is active, one is quarantined           quarantined
 //	no address is active, the newest moved to another  address_moved
@@ -11,7 +13,8 @@ import "tidings"
 //	every active address is suppressed                 why the oldest is
 func reachable(f *Facts, channel tidings.Channel) ([]tidings.Address, tidings.Reason) {
 	to := make([]tidings.Address, 0, 2)
-	var inactive, suppressed tidings.Reason
+	carries := f.Providers[channel]
+	var inactive, suppressed, stranded tidings.Reason
 	for i := range f.Addresses {
 		a := &f.Addresses[i]
 		if a.Channel != channel {
@@ -29,11 +32,17 @@ func reachable(f *Facts, channel tidings.Channel) ([]tidings.Address, tidings.Re
 			}
 			continue
 		}
+		if carries != nil && !carries(a) {
+			stranded = tidings.ReasonNoProvider
+			continue
+		}
 		to = append(to, *a)
 	}
 	switch {
 	case len(to) > 0:
 		return to, ""
+	case stranded != "":
+		return nil, stranded
 	case suppressed != "":
 		return nil, suppressed
 	case inactive != "":

@@ -271,7 +271,7 @@ func TestAYesThatIsMissingToOneChannelSaysSo(t *testing.T) {
 	} {
 		category, _ := ledgerCategories(c.category)
 		r := preferences.Request{Event: &tidings.EventType{Category: category, Channels: []tidings.Channel{c.channel}}}
-		f := preferences.Facts{Preferences: read(t, c.wants), Providers: map[tidings.Channel]bool{c.channel: true}}
+		f := preferences.Facts{Preferences: read(t, c.wants), Providers: map[tidings.Channel]preferences.Carries{c.channel: anywhere}}
 		if d := preferences.Decide(r, f, noon)[0]; d.Reason != tidings.ReasonConsentMissing || d.Cause != c.cause {
 			t.Errorf("%s: %s %q", c.why, d.Reason, d.Cause)
 		}

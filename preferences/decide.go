@@ -11,7 +11,7 @@ import (
 //
 //	rule         says no when                                          answer    reason
 //	requested    the request names channels, and not this one          suppress  not_requested
-//	provider     the channel has no configured provider                suppress  no_provider
+//	provider     none carries the channel, or to any usable address    suppress  no_provider
 //	expiry       it would be sent at or after ExpiresAt                suppress  expired
 //	all          the user's all is false                               suppress  opted_out_all
 //	channel      the user's channel is false                           suppress  opted_out_channel
@@ -24,7 +24,9 @@ import (
 //	digest       the event type gathers its events on this channel     hold      digested
 //	quiet_hours  their clock shows quiet hours, theirs or the law's    hold      quiet_hours
 //	limits       a cap on this user's notifications is used up         either    rate_limited_…
-//	else: to every active, unsuppressed address                        send
+//	else: to every usable address that a provider carries to           send
+//
+// An address is usable that is active and not suppressed.
 //
 // What is critical passes all, channel, category, thread, consent, quiet_hours and limits. The wider
 // refusal goes first, so a true never undoes a false of a wider rule. Only inside one
@@ -53,7 +55,8 @@ type question struct {
 	channel tidings.Channel
 	now     time.Time
 
-	to     []tidings.Address // to whom, once address was asked
+	to     []tidings.Address // to whom, once provider was asked
+	nobody tidings.Reason    // why to nobody
 	at     time.Time         // when it would be sent, as far as the rules were asked
 	reason tidings.Reason    // why not before
 	cause  tidings.Cause     // of reason

@@ -25,6 +25,10 @@ func with(a tidings.Address, status tidings.AddressStatus, reason tidings.Reason
 	return a
 }
 
+// anywhere and nowhere are what a channel's providers carry to.
+func anywhere(*tidings.Address) bool { return true }
+func nowhere(*tidings.Address) bool  { return false }
+
 // situation is an event of kind transactional on push, e-mail and SMS, all reachable; cases change it.
 func situation() (preferences.Request, preferences.Facts) {
 	event := &tidings.EventType{
@@ -35,7 +39,7 @@ func situation() (preferences.Request, preferences.Facts) {
 	return preferences.Request{Event: event, ExpiresAt: noon.Add(time.Hour)}, preferences.Facts{
 		User:      tidings.User{ID: "u_1"},
 		Addresses: []tidings.Address{address(tidings.Push, 1), address(tidings.Push, 2), address(tidings.Email, 3), address(tidings.SMS, 4)},
-		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.Email: true, tidings.SMS: true},
+		Providers: map[tidings.Channel]preferences.Carries{tidings.Push: anywhere, tidings.Email: anywhere, tidings.SMS: anywhere},
 	}
 }
 
@@ -60,10 +64,23 @@ func TestDecideGivesTheFirstReasonThatApplies(t *testing.T) {
 			r.Channels, f.Providers = []tidings.Channel{tidings.SMS}, nil
 		}, "not_requested", "no_provider"},
 		{"nobody could carry it", func(_ *preferences.Request, f *preferences.Facts) {
-			f.Providers[tidings.Push] = false
+			f.Providers[tidings.Push] = nil
 		}, "no_provider", ""},
+		{"nobody carries to any of their addresses", func(_ *preferences.Request, f *preferences.Facts) {
+			f.Providers[tidings.Push] = nowhere
+		}, "no_provider", ""},
+		{"that nobody carries to their addresses is told before a refusal", func(_ *preferences.Request, f *preferences.Facts) {
+			f.Providers[tidings.Push], f.Preferences.All = nowhere, no
+		}, "no_provider", "opted_out_all"},
+		{"an address that is not used need not be carried to", func(_ *preferences.Request, f *preferences.Facts) {
+			f.Providers[tidings.SMS] = nowhere
+			f.Suppressed = map[tidings.AddressID]preferences.Suppression{{4}: stop(tidings.ReasonOptedOutChannel)}
+		}, "", "opted_out_channel"},
+		{"where there is no address, nobody is missed to carry to it", func(_ *preferences.Request, f *preferences.Facts) {
+			f.Addresses, f.Providers[tidings.SMS] = nil, nowhere
+		}, "no_address", "no_address"},
 		{"a missing provider is told before a refusal", func(_ *preferences.Request, f *preferences.Facts) {
-			f.Providers[tidings.Push], f.Preferences.All = false, no
+			f.Providers[tidings.Push], f.Preferences.All = nil, no
 		}, "no_provider", "opted_out_all"},
 		{"the last instant before the expiry still counts", func(r *preferences.Request, _ *preferences.Facts) {
 			r.ExpiresAt = noon.Add(time.Microsecond)
@@ -205,6 +222,15 @@ func TestDecideSendsOnlyToAddressesThatMayBeUsed(t *testing.T) {
 	}
 }
 
+func TestDecideLeavesOutAddressesThatNoProviderCarriesTo(t *testing.T) {
+	r, f := situation()
+	f.Providers[tidings.Push] = func(to *tidings.Address) bool { return to.ID != tidings.AddressID{1} }
+	push := preferences.Decide(r, f, noon)[0]
+	if push.Addresses != 1 || push.To[0].ID != (tidings.AddressID{2}) {
+		t.Errorf("sent to %+v", push.To)
+	}
+}
+
 func TestDecideHoldsWhatIsScheduledAndPossible(t *testing.T) {
 	r, f := situation()
 	r.SendAt = noon.Add(time.Minute)
@@ -222,7 +248,7 @@ func TestDecideHoldsWhatIsScheduledAndPossible(t *testing.T) {
 
 func TestDecideNeedsNothingFromAnUnknownUser(t *testing.T) {
 	r, _ := situation()
-	for _, d := range preferences.Decide(r, preferences.Facts{Providers: map[tidings.Channel]bool{tidings.Push: true}}, noon)[:1] {
+	for _, d := range preferences.Decide(r, preferences.Facts{Providers: map[tidings.Channel]preferences.Carries{tidings.Push: anywhere}}, noon)[:1] {
 		assertReason(t, d, "no_address")
 	}
 }

@@ -16,7 +16,7 @@ func (q *question) input(rule string) string {
 	case "requested":
 		return q.inputRequested()
 	case "provider":
-		return either(q.Providers[q.channel], "a provider is configured", "no provider is configured")
+		return q.inputProvider()
 	case "expiry":
 		return q.usefulAt(later(q.now, q.SendAt))
 	case "address":
@@ -66,6 +66,28 @@ func (q *question) inputRequested() string {
 		names[i] = string(c)
 	}
 	return "only " + strings.Join(names, ", ")
+}
+
+func (q *question) inputProvider() string {
+	carries := q.Providers[q.channel]
+	if carries == nil {
+		return "no provider is configured"
+	}
+	var usable, stranded int
+	for i := range q.Addresses {
+		a := &q.Addresses[i]
+		if _, stopped := q.Suppressed[a.ID]; a.Channel != q.channel || unusable(a) != "" || stopped {
+			continue
+		}
+		usable++
+		if !carries(a) {
+			stranded++
+		}
+	}
+	if stranded == 0 {
+		return "a provider is configured"
+	}
+	return fmt.Sprintf("a provider is configured, but none carries to %d of the %d addresses that can be used", stranded, usable)
 }
 
 // usefulAt compares an instant with the expiry.

@@ -96,6 +96,9 @@ func TestExplainTellsAllThatStandsInTheWay(t *testing.T) {
 		{"a refusal hides none of the others", func(_ *preferences.Request, f *preferences.Facts) {
 			f.Preferences.All, f.Addresses = no, nil
 		}, "all suppress opted_out_all, address suppress no_address" + notAsked},
+		{"an address that no provider carries to is one", func(_ *preferences.Request, f *preferences.Facts) {
+			f.Preferences.All, f.Providers[tidings.Push] = no, nowhere
+		}, "provider suppress no_provider, all suppress opted_out_all" + notAsked},
 		{"each hold is told", func(r *preferences.Request, f *preferences.Facts) {
 			r.SendAt, r.ExpiresAt = noon.Add(time.Hour), noon.Add(20*time.Hour)
 			f.Preferences.QuietHours = &preferences.Hours{Start: 13 * 60, End: 14 * 60}
@@ -146,6 +149,25 @@ func TestExplainSaysWhatARuleLookedAt(t *testing.T) {
 	} {
 		if inputs[rule] != want {
 			t.Errorf("%s looked at %q, want %q", rule, inputs[rule], want)
+		}
+	}
+}
+
+func TestExplainSaysHowManyAddressesNoProviderCarriesTo(t *testing.T) {
+	for _, c := range []struct {
+		carries preferences.Carries
+		want    string
+	}{
+		{nil, "no provider is configured"},
+		{anywhere, "a provider is configured"},
+		{func(to *tidings.Address) bool { return to.ID == tidings.AddressID{1} }, "a provider is configured, but none carries to 1 of the 2 addresses that can be used"},
+		{nowhere, "a provider is configured, but none carries to 2 of the 2 addresses that can be used"},
+	} {
+		r, f := situation()
+		f.Addresses = append(f.Addresses, with(address(tidings.Push, 5), tidings.AddressRetired, tidings.ReasonRecipientDead))
+		f.Providers[tidings.Push] = c.carries
+		if s := preferences.Explain(r, f, noon)[0].Steps[1]; s.Rule != "provider" || s.Input != c.want {
+			t.Errorf("%s looked at %q, want %q", s.Rule, s.Input, c.want)
 		}
 	}
 }

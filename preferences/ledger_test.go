@@ -121,7 +121,7 @@ func TestTheConsentFollowsTheLedger(t *testing.T) {
 func sends(p preferences.Preferences, category string, channel tidings.Channel) bool {
 	c, _ := ledgerCategories(category)
 	event := tidings.EventType{Name: "x", Category: c, Channels: []tidings.Channel{channel}}
-	f := preferences.Facts{Preferences: p, Providers: map[tidings.Channel]bool{channel: true},
+	f := preferences.Facts{Preferences: p, Providers: map[tidings.Channel]preferences.Carries{channel: anywhere},
 		Addresses: []tidings.Address{{ID: tidings.NewAddressID(noon), Channel: channel, Status: tidings.AddressActive}}}
 	return preferences.Decide(preferences.Request{Event: &event}, f, noon)[0].Action == tidings.ActionSend
 }

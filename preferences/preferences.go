@@ -129,19 +129,23 @@ type Suppression struct {
 	At      time.Time
 }
 
+// Carries reports whether one of a channel's providers carries to an address of the channel. It must
+// be pure: the same address, the same answer.
+type Carries func(to *tidings.Address) bool
+
 // Facts are what a decision depends on.
 type Facts struct {
 	User        tidings.User
 	Addresses   []tidings.Address // of all channels and statuses, oldest first
 	Preferences Preferences
 	Suppressed  map[tidings.AddressID]Suppression
-	Providers   map[tidings.Channel]bool // channels with a configured provider
-	Zone        *time.Location           // whose wall clock the user lives by; nil: UTC
-	ZoneFrom    ZoneSource               // how Zone was found; empty: not told
-	Zones       *Zones                   // where their phones may be; nil: where the user is
-	Told        map[string][]time.Time   // by scope of a limit: when the user was told something before, oldest first
-	Braked      bool                     // the user gets too many of this type: somebody's loop
-	Counted     time.Time                // when Told and Braked were counted; zero: at the instant asked about
+	Providers   map[tidings.Channel]Carries // of the channels with a configured provider
+	Zone        *time.Location              // whose wall clock the user lives by; nil: UTC
+	ZoneFrom    ZoneSource                  // how Zone was found; empty: not told
+	Zones       *Zones                      // where their phones may be; nil: where the user is
+	Told        map[string][]time.Time      // by scope of a limit: when the user was told something before, oldest first
+	Braked      bool                        // the user gets too many of this type: somebody's loop
+	Counted     time.Time                   // when Told and Braked were counted; zero: at the instant asked about
 }
 
 // called are the zones in one of which the user is when a phone rings.

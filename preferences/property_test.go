@@ -77,11 +77,17 @@ func drawSituation(t *rapid.T) (preferences.Request, preferences.Facts) {
 		Thread:    rapid.SampledFrom([]string{"", "t_1"}).Draw(t, "thread"),
 	}
 	drawRules(t, &r)
-	f := preferences.Facts{Preferences: drawAllWishes(t), Suppressed: map[tidings.AddressID]preferences.Suppression{}, Providers: map[tidings.Channel]bool{}}
+	f := preferences.Facts{Preferences: drawAllWishes(t), Suppressed: map[tidings.AddressID]preferences.Suppression{}, Providers: map[tidings.Channel]preferences.Carries{}}
 	f.Zone = rapid.SampledFrom(drawnZones(t)).Draw(t, "zone")
 	f.Told = map[string][]time.Time{"user": {noon.Add(-time.Duration(rapid.IntRange(0, 300).Draw(t, "told")) * time.Minute)}}
 	for _, c := range drawnChannels {
-		f.Providers[c] = rapid.IntRange(0, 3).Draw(t, "provider") > 0
+		switch rapid.IntRange(0, 4).Draw(t, "provider") {
+		case 0: // there is none
+		case 1:
+			f.Providers[c] = func(to *tidings.Address) bool { return to.ID[0]%2 == 0 }
+		default:
+			f.Providers[c] = anywhere
+		}
 	}
 	for n := range rapid.IntRange(0, 6).Draw(t, "addresses") {
 		a := with(address(rapid.SampledFrom(drawnChannels).Draw(t, "channel"), byte(n)), rapid.SampledFrom(drawnStatuses).Draw(t, "status"), "")
@@ -267,7 +273,7 @@ func TestDecideAndCheckAgree(t *testing.T) {
 		decisions := preferences.Decide(r, f, noon)
 		to := reached(decisions)
 		for _, a := range f.Addresses {
-			if !f.Providers[a.Channel] {
+			if carries := f.Providers[a.Channel]; carries == nil || !carries(&a) {
 				continue
 			}
 			status, reason, _ := preferences.Check(recheck(r, f, a), noon)

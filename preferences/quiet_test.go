@@ -131,7 +131,7 @@ func TestAHoldSaysWhoseHoursTheyAre(t *testing.T) {
 		event := &tidings.EventType{Name: "sale", Category: tidings.Category{Name: "offers", Kind: tidings.Marketing, Consent: tidings.OptOut}, Channels: []tidings.Channel{tidings.SMS}, Windows: c.windows}
 		address := tidings.Address{Channel: tidings.SMS, Value: c.phone, Status: tidings.AddressActive, UserID: "u_1"}
 		f := preferences.Facts{
-			User: tidings.User{ID: "u_1", Phone: c.phone}, Addresses: []tidings.Address{address}, Providers: map[tidings.Channel]bool{tidings.SMS: true},
+			User: tidings.User{ID: "u_1", Phone: c.phone}, Addresses: []tidings.Address{address}, Providers: map[tidings.Channel]preferences.Carries{tidings.SMS: anywhere},
 			Preferences: preferences.Preferences{QuietHours: c.hours},
 		}
 		paris.Place(&f)

@@ -44,8 +44,10 @@ func (q *question) requested() tidings.Reason {
 	return ""
 }
 
+// provider sees whom the channel reaches, which address tells.
 func (q *question) provider() tidings.Reason {
-	if !q.Providers[q.channel] {
+	q.to, q.nobody = reachable(q.Facts, q.channel)
+	if q.Providers[q.channel] == nil || q.nobody == tidings.ReasonNoProvider {
 		return tidings.ReasonNoProvider
 	}
 	return ""
@@ -94,9 +96,11 @@ func (q *question) consent() tidings.Reason {
 	return q.Preferences.lacksConsent(&q.Event.Category, q.channel)
 }
 
-func (q *question) address() (reason tidings.Reason) {
-	q.to, reason = reachable(q.Facts, q.channel)
-	return reason
+func (q *question) address() tidings.Reason {
+	if q.nobody == tidings.ReasonNoProvider {
+		return "" // there is one; provider has said what it lacks
+	}
+	return q.nobody
 }
 
 func (q *question) brake() tidings.Reason {

@@ -8,6 +8,7 @@ import (
 
 	"tidings"
 	"tidings/internal/numbers"
+	"tidings/preferences"
 )
 
 // anywhere is the country of a route for all that no other route names.
@@ -41,6 +42,20 @@ func newRouter(providers []Provider, routes map[tidings.Channel][]Route) (*route
 	return r, nil
 }
 
+// Carriers is to which addresses the providers carry, by their channel and by the rule that routes
+// deliveries. Its errors are those of routes that name what there is not.
+func Carriers(providers []Provider, routes map[tidings.Channel][]Route) (map[tidings.Channel]preferences.Carries, error) {
+	r, err := newRouter(providers, routes)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[tidings.Channel]preferences.Carries, len(r.routes))
+	for channel := range r.routes {
+		all[channel] = r.carries
+	}
+	return all, nil
+}
+
 func (r *router) check(channel tidings.Channel, routes []Route) error {
 	for _, route := range routes {
 		for _, w := range route.Providers {
@@ -64,30 +79,42 @@ func (r *router) check(channel tidings.Channel, routes []Route) error {
 }
 
 // candidates are the providers that may carry a delivery to an address, in the order to try
-// them: a token's own provider alone, else those of the route, the first drawn by weight. The
-// draw hangs on the delivery's id alone, so that every attempt sees the same order.
+// them: the first is drawn by weight. The draw hangs on the delivery's id alone, so that every
+// attempt sees the same order.
 func (r *router) candidates(id tidings.DeliveryID, to *tidings.Address) []string {
-	if to.Provider != "" {
-		if p, ok := r.providers[to.Provider]; ok && p.Channel == to.Channel {
-			return []string{to.Provider}
-		}
+	from := r.carriers(to)
+	if len(from) == 0 {
 		return nil
 	}
-	route := r.route(to)
-	if route == nil {
-		return nil
-	}
-	first := draw(id, route.Providers)
-	names := make([]string, 0, len(route.Providers))
+	first := draw(id, from)
+	names := make([]string, 0, len(from))
 	if first >= 0 {
-		names = append(names, route.Providers[first].Name)
+		names = append(names, from[first].Name)
 	}
-	for i, w := range route.Providers {
+	for i, w := range from {
 		if i != first {
 			names = append(names, w.Name)
 		}
 	}
 	return names
+}
+
+// carries reports whether any provider may carry to an address.
+func (r *router) carries(to *tidings.Address) bool { return len(r.carriers(to)) > 0 }
+
+// carriers are the providers that may carry to an address, as they are configured: a token's own
+// alone, else those of the route.
+func (r *router) carriers(to *tidings.Address) []Weighted {
+	if to.Provider != "" {
+		if p, ok := r.providers[to.Provider]; ok && p.Channel == to.Channel {
+			return []Weighted{{Name: to.Provider}}
+		}
+		return nil
+	}
+	if route := r.route(to); route != nil {
+		return route.Providers
+	}
+	return nil
 }
 
 // route finds the first route that names the country of the address, else the first for anywhere.

@@ -127,6 +127,10 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		return nil, err
 	}
 	a.push("providers", func(context.Context) error { return closeProviders(providers) })
+	carriers, err := workers.Carriers(providers, routes(cfg))
+	if err != nil {
+		return nil, err
+	}
 
 	broker, err := laneSettings(cfg, s)
 	if err != nil {
@@ -157,7 +161,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.Intake = intake.New(intake.Settings{
 		Store: a.Store, Lanes: a.Lanes, Door: a.door, Catalogue: books.current, Version: books.version,
-		Providers: channelsOf(providers), Zones: zones, Defaults: defaults, PublicURL: public,
+		Providers: carriers, Zones: zones, Defaults: defaults, PublicURL: public,
 		Spread: cfg.Workers.Delivery.ReleaseSpread,
 		Quota:  newQuotas(cfg.Apps).take, Metrics: metrics, Log: s.Log,
 	})

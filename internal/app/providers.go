@@ -96,14 +96,6 @@ func rootsOf(file string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
-func channelsOf(providers []workers.Provider) map[tidings.Channel]bool {
-	m := map[tidings.Channel]bool{}
-	for _, p := range providers {
-		m[p.Channel] = true
-	}
-	return m
-}
-
 func apiProviders(providers []workers.Provider) map[string]api.Provider {
 	m := map[string]api.Provider{}
 	for _, p := range providers {

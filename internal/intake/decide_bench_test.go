@@ -25,10 +25,11 @@ func BenchmarkDecide(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	anywhere := func(*tidings.Address) bool { return true }
 	in := &Intake{Settings: Settings{
 		Door:      &admission.Door{}, // which lets everything in
 		Catalogue: func() (*templates.Catalogue, int64) { return catalogue, 1 },
-		Providers: map[tidings.Channel]bool{tidings.Push: true, tidings.Email: true},
+		Providers: map[tidings.Channel]preferences.Carries{tidings.Push: anywhere, tidings.Email: anywhere},
 	}}
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	posts, people := make([]post, batchEvents), map[string]*person{}

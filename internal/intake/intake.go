@@ -42,7 +42,7 @@ type Settings struct {
 	Door      *admission.Door                           // whether more may come in
 	Catalogue func() (*templates.Catalogue, int64)      // the current version
 	Version   func(int64) (*templates.Catalogue, error) // a pinned one
-	Providers map[tidings.Channel]bool                  // channels with a configured provider
+	Providers map[tidings.Channel]preferences.Carries   // of the channels with a configured provider
 	Zones     *preferences.Zones                        // nil: all users live by UTC
 	Spread    time.Duration                             // how far what waited for the same instant is spread after it
 	PublicURL string                                    // below which dry runs show links that open nothing; empty: an example
