@@ -168,7 +168,7 @@ func (s *sender) fail(c *call, r *store.Result, fault *channels.Error, step chan
 	if step.Status == tidings.Parked {
 		r.Attempt.RetryAt = step.DueAt
 	}
-	if step.Another {
+	if waits := step.Status == tidings.Unknown && !step.DueAt.IsZero(); step.Another || waits {
 		r.Tried = append(c.Delivery.Tried[:len(c.Delivery.Tried):len(c.Delivery.Tried)], c.gate.Name)
 	}
 	r.Effect = store.AddressEffect{Kind: store.EffectKind(step.Effect), DeadSince: fault.DeadSince} // the words are the same

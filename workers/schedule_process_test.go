@@ -33,7 +33,9 @@ type fickleCall struct {
 }
 
 func newFickle(h *history, off time.Duration) *fickle {
-	w := &Workers{Settings: Settings{Config: h.config, Log: slog.New(slog.DiscardHandler),
+	router, err := newRouter([]Provider{{Name: "apns", Channel: tidings.Push}}, nil)
+	h.must(err)
+	w := &Workers{router: router, Settings: Settings{Config: h.config, Log: slog.New(slog.DiscardHandler),
 		Catalogue: func(int64) (*templates.Catalogue, error) { return h.catalogue, nil }}}
 	w.live.claims = map[tidings.DeliveryID]int{}
 	w.skew.Store(int64(maxSkew))

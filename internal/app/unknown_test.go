@@ -74,3 +74,24 @@ func TestAnAcceptedTextWhoseAnswerWasLostFollowsEachRuleWithAndWithoutAReceipt(t
 		}
 	})
 }
+
+// fallback leaves texts two providers, which are tried in this order.
+func fallback(t *testing.T) func(*config.Config) {
+	return func(c *config.Config) {
+		oneProvider(t)(c)
+		c.Routes["sms"][0].Providers = []config.Weighted{{Name: "twilio"}, {Name: "aws-sms"}}
+	}
+}
+
+func TestAfterTheWaitForAReceiptTheNextProviderIsTried(t *testing.T) {
+	onSQLite(t, fallback(t), func(t *testing.T, w *world) {
+		w.phone("u_1", 1)
+		w.faults(`[{"provider":"twilio","do":{"hang":"1h"}}]`)
+		id := w.post(map[string]any{"type": "rule.wait_retry", "user": "u_1", "data": map[string]any{}})
+		time.Sleep(130 * time.Second) // the time-out and the wait
+		s := w.until(id, "sent", 30*time.Second)
+		if a := s.Deliveries[0].Attempts; s.outcomes() != "unknown ok" || a[0].Provider != "twilio" || a[1].Provider != "aws-sms" {
+			t.Errorf("attempts %+v", a)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tidings"
@@ -83,12 +84,13 @@ func (s *Store) Overdue(ctx context.Context, now time.Time, limit int) ([]Overdu
 		return t.query("overdue", []any{now.UnixMicro(), int64(limit)}, func(r row) error {
 			var d storedDelivery
 			var n storedNotification
-			var provider *string
+			var provider, value *string
 			var died int
-			if err := r.Scan(slices.Concat(d.dest(), n.dest(), []any{&provider, &died})...); err != nil {
+			if err := r.Scan(slices.Concat(d.dest(), n.dest(), []any{&provider, &value, &died})...); err != nil {
 				return err
 			}
-			out = append(out, Overdue{Delivery: d.whole(), Notification: n.Notification, Provider: text(provider), Died: died})
+			out = append(out, Overdue{Delivery: d.whole(), Notification: n.Notification, Died: died,
+				Address: tidings.Address{ID: d.AddressID, Channel: d.Channel, Provider: text(provider), Value: text(value)}})
 			return nil
 		})
 	})
@@ -125,6 +127,7 @@ func (s *Store) Resolve(ctx context.Context, group []Resolution) error {
 			if f.status != tidings.Unknown || f.claimNo != g.ClaimNo || f.dueAt.IsZero() {
 				return f
 			}
+			f.tried = strings.Join(g.Tried, ",")
 			return f.move(g.Status, g.Reason, g.DueAt, f.dueAt)
 		}}
 	}

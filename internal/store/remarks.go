@@ -86,11 +86,11 @@ func (t *tx) remark(all []remark) error {
 
 // noWord is what is told when a delivery waited for a receipt in vain.
 func noWord(r Resolution) string {
-	switch r.Status {
-	case tidings.Parked:
+	switch {
+	case r.Status == tidings.Parked:
 		return "no receipt came in time, so it is tried again"
-	case tidings.Unknown:
-		return "no receipt came in time, and it is not tried again, since it may have arrived"
+	case r.Why != "":
+		return "no receipt came in time, and it is not tried again, since " + r.Why
 	}
 	return "no receipt came in time"
 }

@@ -122,6 +122,7 @@ func (s standing) afterLate(r *Result, e evidence, now time.Time) standing {
 	switch waiting := s.status == tidings.Unknown; {
 	case s.live() && s.reason == tidings.ReasonRedriven: // newer than the newest claim
 	case r.Status == tidings.Parked && waiting && r.Attempt.Outcome != tidings.OutcomeUnknown:
+		s.tried = strings.Join(r.Tried, ",")
 		if r.Refund {
 			s.tries--
 		}

@@ -136,7 +136,7 @@ func TestALeaseThatIsOverIsResolvedUnderItsClaimOnly(t *testing.T) {
 		}
 		now := start().Add(2 * time.Minute)
 		late, err := s.Overdue(t.Context(), now, 10)
-		if err != nil || len(late) != 1 || late[0].Delivery.ID != c.Delivery.ID || late[0].Delivery.ClaimNo != 1 || late[0].Provider != "apns" ||
+		if err != nil || len(late) != 1 || late[0].Delivery.ID != c.Delivery.ID || late[0].Delivery.ClaimNo != 1 || late[0].Address.Provider != "apns" ||
 			late[0].Notification.Type != "order.shipped" {
 			t.Fatal(late, err)
 		}

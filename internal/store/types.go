@@ -142,7 +142,7 @@ type Return struct {
 // Overdue is a row whose lease or wait for a receipt is over.
 type Overdue struct {
 	Delivery     tidings.Delivery // Status is Sending or Unknown
-	Provider     string           // of a sending row's claim, when known
+	Address      tidings.Address  // what routes go by: its channel, provider and value; the last two empty: it is gone
 	Notification tidings.Notification
 	Died         int // of a sending row: how many claims right before this one died too, in a row
 }
@@ -155,6 +155,8 @@ type Resolution struct {
 	Status  tidings.Status // Parked, or Unknown with zero DueAt: given up
 	Reason  tidings.Reason
 	DueAt   time.Time
+	Tried   []string // providers tried since the last pause
+	Why     string   // of Unknown: why it is not tried again, for the timeline, in words for people
 }
 
 // LaneStats are the counts of one lane in the log.

@@ -21,7 +21,7 @@ WHERE (ntf, n) IN (SELECT ntf, n FROM lost);
 
 -- The last column counts the claims in a row that died before; a claim that was given back is no attempt.
 -- name: overdue
-SELECT {{delivery}}, {{notification}}, a.provider,
+SELECT {{delivery}}, {{notification}}, a.provider, a.value,
   CASE WHEN d.status = 'sending' THEN (SELECT COUNT(*) FROM attempts x WHERE x.ntf = d.ntf AND x.n = d.n AND x.code = 'lease_over' AND x.claim_no >
     COALESCE((SELECT MAX(y.claim_no) FROM attempts y WHERE y.ntf = d.ntf AND y.n = d.n AND y.code <> 'lease_over'), 0)) ELSE 0 END
 FROM deliveries d
