@@ -43,7 +43,7 @@ func (r *reader) document(source string) *yaml.Node {
 			err = errors.New("a file holds one document, not several")
 		}
 	}
-	line, detail := 0, strings.TrimPrefix(err.Error(), "yaml: ")
+	line, detail := more.Line, strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := yamlError.FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		detail = m[2]

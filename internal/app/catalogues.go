@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"tidings"
 	"tidings/deploy"
 	"tidings/internal/config"
+	"tidings/internal/setting"
 	"tidings/internal/store"
 	"tidings/templates"
 )
@@ -40,7 +42,7 @@ const (
 func openCatalogues(ctx context.Context, s *store.Store, cfg config.Config, log *slog.Logger) (*catalogues, error) {
 	c := &catalogues{store: s, defaults: cfg.Defaults, log: log, done: make(chan struct{}), parsed: map[int64]*templates.Catalogue{}}
 	if err := c.publishAtStart(ctx, cfg.Catalog); err != nil {
-		return nil, fmt.Errorf("catalogue: %w", err)
+		return nil, fmt.Errorf("catalogue: %w", cfg.Locate(err))
 	}
 	if err := c.refresh(ctx); err != nil {
 		return nil, fmt.Errorf("catalogue: %w", err)
@@ -58,10 +60,16 @@ func (c *catalogues) publishAtStart(ctx context.Context, dir string) error {
 		return err
 	}
 	files, err := templates.Load(folder)
-	if err != nil {
-		return err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return setting.Wrong("catalog", "the folder %s holds no catalog.yaml: name that of a catalogue, or leave it out", dir)
+	case err != nil:
+		return setting.Wrong("catalog", "%s: %v", dir, err)
 	}
 	_, err = c.publishBy(ctx, files, c.store.PublishCatalogOnce)
+	if wrong := (templates.Problems)(nil); errors.As(err, &wrong) {
+		return setting.Wrong("catalog", "%s: %v", dir, err)
+	}
 	return err
 }
 

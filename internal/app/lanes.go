@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"tidings"
@@ -23,9 +22,9 @@ func laneNames() []tidings.Lane {
 func laneSettings(cfg config.Config, s Settings) (lanes.Settings, error) {
 	set := lanes.Settings{URL: string(cfg.NATSURL), Dir: lanesDir(cfg), Lanes: laneSpecs(cfg), Log: s.Log,
 		Credentials: string(cfg.NATSCredentials), Replicas: cfg.NATSReplicas, Conn: s.Broker, Dial: s.DialBroker}
-	trust, err := rootsOf(cfg.NATSCAFile)
+	trust, err := rootsOf("nats_ca_file", cfg.NATSCAFile)
 	if err != nil {
-		return set, fmt.Errorf("nats_%w", err)
+		return set, cfg.Locate(err)
 	}
 	if trust != nil {
 		set.Roots = trust.RootCAs

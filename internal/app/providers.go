@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -18,6 +17,7 @@ import (
 	"tidings/api"
 	"tidings/channels"
 	"tidings/internal/config"
+	"tidings/internal/setting"
 	"tidings/workers"
 )
 
@@ -26,7 +26,7 @@ func buildProviders(cfg config.Config, s Settings, public string) ([]workers.Pro
 	for _, p := range cfg.Providers {
 		provider, err := buildProvider(p, s, public)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("provider %s: %w", p.Name, err), closeProviders(built))
+			return nil, errors.Join(cfg.LocateProvider(&p, err), closeProviders(built))
 		}
 		built = append(built, workers.Provider{
 			Name: p.Name, Type: p.Type, Channel: p.Vendor.Channel, Traits: p.Vendor.Traits, Provider: provider,
@@ -37,7 +37,7 @@ func buildProviders(cfg config.Config, s Settings, public string) ([]workers.Pro
 }
 
 func buildProvider(p config.Provider, s Settings, public string) (channels.Provider, error) {
-	roots, err := rootsOf(p.CAFile)
+	roots, err := rootsOf("providers."+p.Name+".ca_file", p.CAFile)
 	if err != nil {
 		return nil, err
 	}
@@ -81,17 +81,18 @@ func httpClient(p config.Provider, roots *tls.Config, s Settings) *http.Client {
 	}
 }
 
-func rootsOf(file string) (*tls.Config, error) {
+// rootsOf reads the roots to trust from the file that a setting names; from none, none.
+func rootsOf(path, file string) (*tls.Config, error) {
 	if file == "" {
 		return nil, nil
 	}
 	pem, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read ca_file: %w", err)
+		return nil, setting.Wrong(path, "%v", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("ca_file %s holds no PEM certificate", file)
+		return nil, setting.Wrong(path, "%s holds no PEM certificate", file)
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }

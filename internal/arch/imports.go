@@ -60,7 +60,7 @@ var layers = []layer{
 		"workers deliver; they neither listen to callers nor make notifications"},
 	{[]string{"api", "api/*"}, []string{"", "preferences", "templates", "channels", "internal/store", "internal/links", "internal/observe", "internal/intake", "api/*"}, false,
 		"the API accepts; it never delivers, so it never sees a lane or a worker"},
-	{[]string{"internal/config"}, []string{"", "channels", "channels/all", "preferences", "templates", "api", "workers", "internal/admission", "internal/intake", "internal/setting", "internal/store", "internal/lanes", "internal/observe"}, false,
+	{[]string{"internal/config"}, []string{"", "channels", "channels/all", "preferences", "templates", "api", "workers", "internal/admission", "internal/intake", "internal/numbers", "internal/setting", "internal/store", "internal/lanes", "internal/observe"}, false,
 		"every package owns its configuration; this one gathers"},
 	{[]string{"deploy", "deploy/*"}, nil, true,
 		"what is embedded for operators is files"},

@@ -42,6 +42,8 @@ type Config struct {
 	Defaults        Defaults           `yaml:"defaults"`
 	Providers       []Provider         `yaml:"-"`
 	Routes          map[string][]Route `yaml:"routes"`
+
+	where places
 }
 
 // App is what one app may do. Zero means no bound.
@@ -116,7 +118,7 @@ type Flag struct {
 // and checks the whole. vendors are the provider types there are.
 func Load(file string, environ []string, vendors []channels.Vendor, flags ...Flag) (Config, error) {
 	dir := "."
-	var document yaml.Node
+	document := &yaml.Node{}
 	if file != "" {
 		dir = filepath.Dir(file)
 		text, err := os.ReadFile(file)
@@ -126,19 +128,20 @@ func Load(file string, environ []string, vendors []channels.Vendor, flags ...Fla
 		if err != nil {
 			return Config{}, fmt.Errorf("read configuration: %w", err)
 		}
-		if err := yaml.Unmarshal(text, &document); err != nil {
-			return Config{}, fmt.Errorf("read configuration %s: %w", file, err)
+		if document, err = parse(file, text); err != nil {
+			return Config{}, err
 		}
 	}
 	c := Default(dir)
-	d := decoder{file: file, dir: dir, env: environment(environ), flags: map[string]string{}, used: map[string]bool{}, where: map[string]string{}}
+	d := decoder{file: file, dir: dir, env: environment(environ), flags: map[string]string{}, used: map[string]bool{}, where: places{}}
 	for _, f := range flags {
 		d.env[f.Variable], d.flags[f.Variable] = f.Value, f.Name
 	}
-	if err := d.config(&document, &c, vendors); err != nil {
+	if err := d.config(document, &c, vendors); err != nil {
 		return Config{}, err
 	}
-	return c, d.located(c.Validate())
+	c.where = d.where
+	return c, c.Locate(c.Validate())
 }
 
 // HasRole reports whether this process plays the role.

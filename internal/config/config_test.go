@@ -170,7 +170,7 @@ func TestLoadRefuses(t *testing.T) {
 		"an unknown key, with its line":          {"listen: x\nlisten_on: y\n", "tidings.yaml:2: unknown key \"listen_on\""},
 		"an unknown key of a vendor":             {"providers:\n  - {name: a, type: text, token: t,\n     colour: red}\n", "tidings.yaml:3: unknown key \"colour\""},
 		"an unknown key deep inside":             {"delivery:\n  lease: 50s\n  leese: 1s\n", "tidings.yaml:3: unknown key \"leese\""},
-		"a number for a duration":                {"delivery: {lease: 50}\n", "tidings.yaml:1: \"50\" is not a duration"},
+		"a number for a duration":                {"delivery: {lease: 50}\n", "tidings.yaml:1: delivery.lease: \"50\" is not a duration"},
 		"a scalar for a mapping":                 {"delivery: 5\n", "want a mapping"},
 		"a provider type that is not there":      {"providers: [{name: a, type: pigeon}]\n", "there is no type \"pigeon\""},
 		"what the vendor's Validate refuses":     {"providers: [{name: a, type: text}]\n", "token is missing"},

@@ -19,7 +19,7 @@ type decoder struct {
 	env       map[string]string // flags included
 	flags     map[string]string // those of them that are flags: their names as they are typed
 	used      map[string]bool   // variables that were read, by name
-	where     map[string]string // where a setting stands, by its path
+	where     places
 }
 
 // A place is where a value stands among the settings.
@@ -61,7 +61,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, at place) error {
 func (d *decoder) structure(n *yaml.Node, v reflect.Value, at place) error {
 	fields := map[string]field{}
 	collect(v, fields)
-	members, err := d.members(n)
+	members, err := d.members(n, at)
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ func collect(v reflect.Value, into map[string]field) {
 }
 
 // members are the values of a mapping by key; a nil or null node has none.
-func (d *decoder) members(n *yaml.Node) (map[string]*yaml.Node, error) {
+func (d *decoder) members(n *yaml.Node, at place) (map[string]*yaml.Node, error) {
 	m := map[string]*yaml.Node{}
 	if n == nil || n.Tag == "!!null" {
 		return m, nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return nil, d.at(n, "want a mapping")
+		return nil, d.wrong(n, at, "want a mapping")
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if m[n.Content[i].Value] != nil {
@@ -123,7 +123,7 @@ func (d *decoder) members(n *yaml.Node) (map[string]*yaml.Node, error) {
 
 // mapping fills a map whose keys the file or the environment chooses.
 func (d *decoder) mapping(n *yaml.Node, v reflect.Value, at place) error {
-	members, err := d.members(n)
+	members, err := d.members(n, at)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, at place) error {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		return d.at(n, "want a list")
+		return d.wrong(n, at, "want a list")
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
 	for i, c := range n.Content {
@@ -197,6 +197,14 @@ func (d *decoder) path(p string) string {
 
 func isPath(key string) bool {
 	return strings.HasSuffix(key, "_file") || strings.HasSuffix(key, "_dir") || key == "catalog"
+}
+
+// wrong is what is wrong with the setting at a place.
+func (d *decoder) wrong(n *yaml.Node, at place, what string) error {
+	if at.path != "" {
+		what = at.path + ": " + what
+	}
+	return d.at(n, what)
 }
 
 func (d *decoder) at(n *yaml.Node, what string) error {

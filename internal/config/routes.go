@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tidings"
+	"tidings/internal/numbers"
 	"tidings/internal/setting"
 )
 
@@ -51,14 +52,14 @@ func (r Route) validateProviders(path, ch string, carries map[string]tidings.Cha
 	return nil
 }
 
-// country is the form of a country in a route; which codes there are is the router's.
+// country is the form of a country in a route.
 var country = regexp.MustCompile(`^([A-Z]{2}|\*)$`)
 
 // validateCountries refuses a country of an earlier route, too: it would never be asked for here.
 func (r Route) validateCountries(path string, seen map[string]bool) error {
 	for _, code := range r.Countries {
 		switch {
-		case !country.MatchString(code):
+		case !country.MatchString(code), code != "*" && !numbers.Known(code):
 			return setting.Wrong(path+".countries", "%q is not a country: use a two-letter code of ISO 3166, or *", code)
 		case seen[code]:
 			return setting.Wrong(path+".countries", "%s stands twice: this one would never be used", code)

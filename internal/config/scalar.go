@@ -24,13 +24,13 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, at place) error {
 		return nil
 	}
 	if n.Kind != yaml.ScalarNode {
-		return d.at(n, "want a single value")
+		return d.wrong(n, at, "want a single value")
 	}
 	if err := d.set(v, n.Value); err != nil {
-		return d.at(n, err.Error())
+		return d.wrong(n, at, err.Error())
 	}
 	if err := bounded(v, at.tag); err != nil {
-		return d.at(n, at.path+": "+err.Error())
+		return d.wrong(n, at, err.Error())
 	}
 	return nil
 }

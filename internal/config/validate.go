@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"maps"
 	"net"
 	"net/url"
@@ -28,31 +27,6 @@ func (c *Config) Validate() error {
 	}
 	return nil
 }
-
-// located says where the setting stands that an error is about: its own line, or that of what holds it.
-func (d *decoder) located(err error) error {
-	var wrong *setting.Error
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	for path := wrong.Path; path != ""; path = parent(path) {
-		if where, ok := d.where[path]; ok {
-			return &locatedError{where, err}
-		}
-	}
-	return err
-}
-
-type locatedError struct {
-	where string
-	err   error
-}
-
-func (e *locatedError) Error() string { return e.where + ": " + e.err.Error() }
-func (e *locatedError) Unwrap() error { return e.err }
-
-// parent is the path of what holds a setting.
-func parent(path string) string { return path[:max(0, strings.LastIndexAny(path, ".["))] }
 
 func (c *Config) validateAddresses() error {
 	_, port, err := net.SplitHostPort(c.Listen)

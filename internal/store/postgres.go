@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -45,9 +48,26 @@ func openPostgres(ctx context.Context, url string, wrap Wrap) (*postgresEngine, 
 	e.db.SetMaxIdleConns(postgresConns)
 	if err := e.migrate(ctx); err != nil {
 		_ = e.db.Close()
-		return nil, err
+		return nil, unreachable(config, err)
 	}
 	return e, nil
+}
+
+// unreachable says in one line why no connection stands, and what to check; other errors stay as they
+// are. The driver tells of each way that it tried on a line of its own, mostly the same.
+func unreachable(config *pgx.ConnConfig, err error) error {
+	var refused *pgconn.ConnectError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	var causes []string
+	for line := range strings.Lines(errors.Unwrap(refused).Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(causes, line) {
+			causes = append(causes, line)
+		}
+	}
+	return fmt.Errorf("%w: PostgreSQL at %s:%d gives no connection: check database_url, and that the server runs and lets user %s into database %s: %s",
+		ErrUnavailable, config.Host, config.Port, config.User, config.Database, strings.Join(causes, "; "))
 }
 
 func (e *postgresEngine) migrate(ctx context.Context) error {
