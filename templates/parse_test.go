@@ -60,7 +60,7 @@ func TestParseNamesFileAndLineOfEveryProblem(t *testing.T) {
 		{"nothing in it", map[string]string{"catalog.yaml": "# later\n"}, "catalog.yaml: the file is empty"},
 		{"no mapping", map[string]string{"catalog.yaml": "- a\n"}, "catalog.yaml:1: the catalogue must be a mapping"},
 		{"no YAML", map[string]string{"catalog.yaml": "events:\n  a: [\n"}, "catalog.yaml:2: "},
-		{"two documents", map[string]string{"catalog.yaml": "events: {}\n---\nevents: {}\n"}, "catalog.yaml: a file holds one document"},
+		{"two documents", map[string]string{"catalog.yaml": "events: {}\n---\nevents: {}\n"}, "catalog.yaml:2: a file holds one document"},
 		{"a misspelt key", map[string]string{"catalog.yaml": "event: {}\n"}, `catalog.yaml:1: the catalogue has no key "event"; it has caps, categories, default_locale, events`},
 		{"an alias", catalog("events:\n  shipped: &a {category: orders, channels: [push, email]}\n  other: *a\n"), "catalog.yaml:6: aliases are not supported"},
 		{"a name twice", catalog("events:\n  shipped: {category: orders, channels: [push, email]}\n  shipped: {}\n"), `catalog.yaml:6: events has "shipped" twice`},

@@ -66,8 +66,8 @@ func unreachable(config *pgx.ConnConfig, err error) error {
 			causes = append(causes, line)
 		}
 	}
-	return fmt.Errorf("%w: PostgreSQL at %s:%d gives no connection: check database_url, and that the server runs and lets user %s into database %s: %s",
-		ErrUnavailable, config.Host, config.Port, config.User, config.Database, strings.Join(causes, "; "))
+	return fmt.Errorf("PostgreSQL at %s:%d gives no connection: check database_url, and that the server runs and lets user %s into database %s: %s",
+		config.Host, config.Port, config.User, config.Database, strings.Join(causes, "; "))
 }
 
 func (e *postgresEngine) migrate(ctx context.Context) error {

@@ -10,7 +10,7 @@ import (
 
 func TestADatabaseThatCannotBeReachedIsToldInOneLine(t *testing.T) {
 	for _, url := range []string{
-		"postgres://ann:canary@127.0.0.1:1/tidings",                // two ways, with TLS and without
+		"postgres://ann:canary@127.0.0.1:1/tidings",                 // two ways, with TLS and without
 		"postgres://ann:canary@127.0.0.1:1/tidings?sslmode=disable", // one
 	} {
 		_, err := store.Open(t.Context(), store.Settings{URL: url, Log: slog.New(slog.DiscardHandler)})
