@@ -95,9 +95,8 @@ func (d *Door) takeOver(waiting map[tidings.Lane]store.Waiting, settled map[tidi
 	defer d.mu.Unlock()
 	for name, l := range d.lanes {
 		w := waiting[name]
-		all := w.Queued + w.Due + w.Turn
-		l.drain.see(l.total, w.Came, all, span, now)
-		l.total, l.apps = all, w.Apps
+		l.drain.see(l.total-l.turn, w.Came, w.Queued+w.Due, span, now)
+		l.total, l.turn, l.apps = w.Queued+w.Due+w.Turn, w.Turn, w.Apps
 		for app, n := range settled[name] {
 			l.take(l.since, app, n)
 		}

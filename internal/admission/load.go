@@ -22,6 +22,7 @@ type load struct {
 	lane  tidings.Lane
 	bound Bound
 	total int            // as counted
+	turn  int            // what of that waits for its turn at a provider
 	apps  map[string]int // the same by app; nil: not told apart
 	since map[string]int // committed by this process since the count began, by app
 	open  map[string]int // let in and not settled, by app
@@ -55,11 +56,12 @@ func (l *load) take(from map[string]int, app string, n int) {
 func (l *load) of(app string) int { return l.apps[app] + l.since[app] + l.open[app] }
 
 // limit is how many deliveries may wait: the limit, or fewer where the lane is so slow that they
-// would wait for too long.
+// would wait for too long. What waits for its turn at a provider says nothing about the lane: others
+// of its providers may be quick.
 func (l *load) limit() int {
 	limit := l.bound.Limit
 	if l.drain.full > 0 && l.bound.MaxWait > 0 {
-		limit = min(limit, max(1, int(l.drain.full*l.bound.MaxWait.Seconds())))
+		limit = min(limit, max(1, int(l.drain.full*l.bound.MaxWait.Seconds()))+l.turn)
 	}
 	return limit
 }

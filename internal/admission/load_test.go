@@ -196,3 +196,13 @@ func TestTheRunningSumIsThatOfTheApps(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWaitsForAProviderDoesNotSlowItsLane(t *testing.T) {
+	l := newLoad("push.bulk", Bound{Limit: 100, MaxWait: 10 * time.Second})
+	l.drain.full = 2
+	for turn, want := range map[int]int{0: 20, 30: 50, 500: 100} {
+		if l.turn = turn; l.limit() != want {
+			t.Errorf("%d wait for their turn: %d may wait, want %d", turn, l.limit(), want)
+		}
+	}
+}
