@@ -2,7 +2,6 @@ package trail
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"tidings"
@@ -74,17 +73,18 @@ func (t *telling) pauseText(p *store.Pause) string {
 // pastText is why something waited that waits for it no more, since the pause is over or what waited
 // has come to its end.
 func (t *telling) pastText(p *store.Pause) string {
-	who, until := vendor(p.Name, t.providers), ""
-	if !p.Over.IsZero() {
-		until = " until " + t.clock(p.Over)
-	}
+	who := vendor(p.Name, t.providers)
+	text, until := "calls to "+who+" failed, so it was left alone", " until "
 	switch p.Cause {
 	case store.PauseOperator:
-		return "an operator had paused the lane " + p.Name + until
+		text = "an operator had paused the lane " + p.Name
 	case store.PauseAsked:
-		return who + " asked to be left alone" + strings.Replace(until, " ", ", ", 1)
+		text, until = who+" asked to be left alone", ", until "
 	}
-	return "calls to " + who + " failed, so it was left alone" + until
+	if p.Over.IsZero() {
+		return text
+	}
+	return text + until + t.clock(p.Over)
 }
 
 // waited tells of the pauses that kept a delivery waiting, each once.
@@ -105,7 +105,7 @@ func (w *teller) waited(d *store.TrailDelivery, which string) {
 			if still && p.Over.IsZero() {
 				text = w.pauseText(&p)
 			}
-			w.add(begin, kindQueued, d.ID, sentence(which+" waits: "+text))
+			w.add(begin, kindQueued, d, sentence(which+" waits: "+text))
 			break
 		}
 	}

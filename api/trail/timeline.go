@@ -43,7 +43,7 @@ type told struct {
 func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wire.Moment {
 	w := &teller{telling: telling{t, providers, now}}
 	n := &t.Notification
-	w.add(n.AcceptedAt, kindAccepted, tidings.DeliveryID{}, "Accepted from "+n.App+".")
+	w.add(n.AcceptedAt, kindAccepted, nil, "Accepted from "+n.App+".")
 	for _, d := range n.Decisions {
 		w.decided(d)
 	}
@@ -74,7 +74,7 @@ func (w *teller) moment(m store.Moment) {
 		return
 	}
 	if until, by, ok := m.PutOffUntil(); ok {
-		w.add(m.At, m.Kind, m.Delivery, sentence(putOff(w.clock(until), by, "", w.trail.Notification.Category)))
+		w.add(m.At, m.Kind, w.delivery(m.Delivery), sentence(putOff(w.clock(until), by, "", w.trail.Notification.Category)))
 		return
 	}
 	if why, ok := m.Died(); ok {
@@ -84,7 +84,7 @@ func (w *teller) moment(m store.Moment) {
 		return
 	}
 	if _, ok := m.Cause(); !ok {
-		w.add(m.At, m.Kind, m.Delivery, sentence(w.stored(m)))
+		w.add(m.At, m.Kind, w.delivery(m.Delivery), sentence(w.stored(m)))
 	}
 }
 
@@ -143,19 +143,21 @@ func order(m wire.Moment) int {
 
 // delivery finds a delivery of the trail; nil: there is none.
 func (w *teller) delivery(id tidings.DeliveryID) *store.TrailDelivery {
-	if i := slices.IndexFunc(w.trail.Deliveries, func(d store.TrailDelivery) bool { return d.ID == id }); i >= 0 {
-		return &w.trail.Deliveries[i]
+	for i := range w.trail.Deliveries {
+		if d := &w.trail.Deliveries[i]; d.ID == id {
+			return d
+		}
 	}
 	return nil
 }
 
-// add tells of a delivery, or of all.
-func (w *teller) add(at time.Time, kind string, id tidings.DeliveryID, text string) {
-	place := -1
-	if d := w.delivery(id); d != nil {
-		place = w.trail.Notification.PlaceOf(d.Channel)
+// add tells of a delivery; nil: of all.
+func (w *teller) add(at time.Time, kind string, d *store.TrailDelivery, text string) {
+	m := told{wire.Moment{At: wire.At(at), Kind: kind, Text: text}, -1}
+	if d != nil {
+		m.DeliveryID, m.place = d.ID, w.trail.Notification.PlaceOf(d.Channel)
 	}
-	w.moments = append(w.moments, told{wire.Moment{At: wire.At(at), Kind: kind, DeliveryID: id, Text: text}, place})
+	w.moments = append(w.moments, m)
 }
 
 // about tells of a channel.
@@ -185,17 +187,17 @@ func (w *teller) decided(d tidings.Decision) {
 // fate tells what a delivery went through.
 func (w *teller) fate(d *store.TrailDelivery) {
 	which := whom(d)
-	w.add(d.QueuedAt, kindQueued, d.ID, sentence(which+" waits for its turn in the lane "+string(d.Lane)))
+	w.add(d.QueuedAt, kindQueued, d, sentence(which+" waits for its turn in the lane "+string(d.Lane)))
 	w.waited(d, which)
 	if !d.SidelinedAt.IsZero() {
-		w.add(d.SidelinedAt, kindQueued, d.ID, sentence(which+" is put behind (sidelined), since "+because(tidings.ReasonSidelined, "", d.Channel, "")))
+		w.add(d.SidelinedAt, kindQueued, d, sentence(which+" is put behind (sidelined), since "+because(tidings.ReasonSidelined, "", d.Channel, "")))
 	}
 	for i := range d.Attempts {
 		a := &d.Attempts[i]
-		w.add(a.EndedAt, kindAttempt, d.ID, w.attempt(d, a))
+		w.add(a.EndedAt, kindAttempt, d, w.attempt(d, a))
 	}
 	for _, r := range d.Receipts {
-		w.add(r.At, kindReceipt, d.ID, w.receipt(r))
+		w.add(r.At, kindReceipt, d, w.receipt(r))
 	}
 	w.end(d, which)
 }
@@ -208,17 +210,17 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 		if at.IsZero() { // the sweep has not come by
 			at = w.trail.Notification.ExpiresAt
 		}
-		w.add(at, kindExpired, d.ID, sentence(which+" is not sent any more: it would come too late to be of use"))
+		w.add(at, kindExpired, d, sentence(which+" is not sent any more: it would come too late to be of use"))
 	case tidings.Dead:
 		w.died(d, d.FinishedAt, d.Reason)
 	case tidings.Suppressed:
-		w.add(d.FinishedAt, kindDecided, d.ID, sentence(which+" is not sent, since "+because(d.Reason, causeOf(w.trail, d), d.Channel, w.trail.Notification.Category)))
+		w.add(d.FinishedAt, kindDecided, d, sentence(which+" is not sent, since "+because(d.Reason, causeOf(w.trail, d), d.Channel, w.trail.Notification.Category)))
 	}
 }
 
 // died tells that a delivery came to nothing, and of what.
 func (w *teller) died(d *store.TrailDelivery, at time.Time, why tidings.Reason) {
-	w.add(at, kindDecided, d.ID, sentence(whom(d)+" needs a person now, since "+because(why, "", d.Channel, w.trail.Notification.Category)))
+	w.add(at, kindDecided, d, sentence(whom(d)+" needs a person now, since "+because(why, "", d.Channel, w.trail.Notification.Category)))
 }
 
 func (w *teller) receipt(r tidings.Receipt) string {
