@@ -103,9 +103,12 @@ func (p *person) suppress(a *tidings.Address) {
 
 // brings adds the contacts of a patch that are not among the person's addresses.
 func (p *person) brings(patch UserPatch, all []store.Contact) []store.Contact {
-	for channel, value := range map[tidings.Channel]*string{tidings.Email: patch.Email, tidings.SMS: patch.Phone} {
-		if value != nil && *value != "" && p.find(channel, *value) == nil {
-			all = append(all, store.Contact{Channel: channel, Value: *value})
+	for _, c := range [...]struct {
+		channel tidings.Channel
+		value   *string
+	}{{tidings.Email, patch.Email}, {tidings.SMS, patch.Phone}} {
+		if c.value != nil && *c.value != "" && p.find(c.channel, *c.value) == nil {
+			all = append(all, store.Contact{Channel: c.channel, Value: *c.value})
 		}
 	}
 	return all
