@@ -97,8 +97,6 @@ func (q *claiming) run() error {
 		finished := now
 		if f.status == tidings.Parked {
 			finished = time.Time{}
-		} else {
-			q.ends = append(q.ends, end{channel: q.request.Lane.Channel(), status: f.status, reason: f.reason})
 		}
 		return keyArgs(f.id, string(f.status), string(f.reason), micros(f.due), micros(finished))
 	}, nil)
@@ -198,6 +196,9 @@ func (q *claiming) check() {
 		}
 		if status != "" {
 			q.refused = append(q.refused, q.refusal(c, status, reason, due))
+			if status != tidings.Parked {
+				q.ends = append(q.ends, end{channel: q.request.Lane.Channel(), status: status, reason: reason})
+			}
 			continue
 		}
 		c.Delivery.Status, c.Delivery.DueAt = tidings.Sending, q.request.Now.Add(q.request.Lease)
