@@ -71,7 +71,11 @@ func (t *tx) markCancelled(id tidings.NotificationID, now time.Time) error {
 
 func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation, error) {
 	var out Cancellation
+	var dead []tidings.DeliveryID
 	err := t.cancelScan(id, func(d *tidings.Delivery, live bool) {
+		if d.Status == tidings.Dead {
+			dead = append(dead, d.ID)
+		}
 		switch {
 		case d.Status == tidings.Parked, d.Status == tidings.Queued, d.Status == tidings.Dead:
 			out.Cancelled = append(out.Cancelled, d.ID)
@@ -84,7 +88,7 @@ func (t *tx) cancelRows(id tidings.NotificationID, now time.Time) (Cancellation,
 	if err != nil {
 		return out, err
 	}
-	if _, err := t.exec("cancel_deaths", id[:]); err != nil {
+	if err := t.deaths(dead); err != nil {
 		return out, err
 	}
 	if err := t.endAll("cancel_deliveries", []any{id[:], now.UnixMicro()}, tidings.Cancelled, tidings.ReasonCancelled); err != nil {

@@ -9,11 +9,6 @@ FROM notifications n WHERE id = $1 {{lock}};
 -- name: cancel_rows
 SELECT n, status, reason, due_at, finished_at FROM deliveries WHERE ntf = $1 ORDER BY n {{lock}};
 
--- name: cancel_deaths
-INSERT INTO timeline (ntf, at, kind, n, text)
-SELECT ntf, finished_at, 'died', n, reason FROM deliveries WHERE ntf = $1 AND status = 'dead'
-ON CONFLICT (ntf, at, kind, n) DO NOTHING;
-
 -- A dead letter is called off too: nobody will try it again.
 -- name: cancel_deliveries
 UPDATE deliveries SET status = 'cancelled', reason = 'cancelled', due_at = NULL, finished_at = $2

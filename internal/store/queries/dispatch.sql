@@ -63,13 +63,13 @@ SELECT
   (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'sending' AND due_at IS NOT NULL),
   (SELECT MIN(fresh_until) FROM deliveries WHERE lane = $1 AND status = 'parked' AND fresh_until IS NOT NULL),
   EXISTS (SELECT 1 FROM deliveries WHERE lane = $1 AND status = 'parked' AND reason = 'sidelined'),
-  (SELECT queued_at FROM deliveries WHERE lane = $1 AND status = 'parked' AND reason = '' AND claim_no = 0 AND due_at > $2 ORDER BY due_at LIMIT 1);
+  (SELECT queued_at FROM deliveries WHERE lane = $1 AND {{turn}} AND due_at > $2 ORDER BY due_at LIMIT 1);
 
 -- name: lane_waiting
 SELECT
   (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at IS NOT NULL),
   (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND due_at <= $2),
-  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND reason = '' AND claim_no = 0 AND due_at > $2),
+  (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND {{turn}} AND due_at > $2),
   (SELECT COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'unknown' AND due_at IS NOT NULL);
 
 -- name: lane_states

@@ -18,13 +18,13 @@ INSERT INTO attempts (ntf, n, claim_no, late, provider, started_at, ended_at, ou
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (ntf, n, claim_no, late) DO NOTHING;
 
--- The row is locked, so nothing can have come between reading it and this.
 -- What a dead delivery died of, for when it is dead no more.
 -- name: death_told
 INSERT INTO timeline (ntf, at, kind, n, text)
 SELECT ntf, finished_at, 'died', n, reason FROM deliveries WHERE ntf = $1 AND n = $2 AND status = 'dead'
 ON CONFLICT (ntf, at, kind, n) DO NOTHING;
 
+-- The row is locked, so nothing can have come between reading it and this.
 -- name: delivery_settle
 UPDATE deliveries SET status = $3, reason = $4, due_at = $5, tries = $6, tried = $7, finished_at = $8 WHERE ntf = $1 AND n = $2;
 

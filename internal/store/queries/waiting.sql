@@ -9,7 +9,7 @@ SELECT lane, status, COUNT(*) FROM deliveries
 WHERE lane IN ({{lanes}}) AND status = 'parked' AND due_at <= $1 GROUP BY lane, status
 UNION ALL
 SELECT lane, 'turn', COUNT(*) FROM deliveries
-WHERE lane IN ({{lanes}}) AND status = 'parked' AND reason = '' AND claim_no = 0 AND due_at > $1 GROUP BY lane;
+WHERE lane IN ({{lanes}}) AND {{turn}} AND due_at > $1 GROUP BY lane;
 
 -- Ids are ordered by time, so what came since is the end of the table.
 -- name: waiting_came
@@ -20,4 +20,4 @@ SELECT app, COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND d
 UNION ALL
 SELECT app, COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'queued' AND due_at IS NOT NULL GROUP BY app
 UNION ALL
-SELECT app, COUNT(*) FROM deliveries WHERE lane = $1 AND status = 'parked' AND reason = '' AND claim_no = 0 AND due_at > $2 GROUP BY app;
+SELECT app, COUNT(*) FROM deliveries WHERE lane = $1 AND {{turn}} AND due_at > $2 GROUP BY app;
