@@ -2,7 +2,6 @@ package trail
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -123,15 +122,6 @@ func (w *telling) calledOff(d *store.TrailDelivery) bool {
 	return !w.trail.Notification.CancelledAt.IsZero() || d.Reason == tidings.ReasonErased || d.Reason == tidings.ReasonSuperseded
 }
 
-// maybeArrived reports whether nobody knows what came of some attempt: neither a late answer nor
-// a receipt has told.
-func maybeArrived(attempts []tidings.Attempt) bool {
-	return slices.ContainsFunc(attempts, func(a tidings.Attempt) bool {
-		settled := a.Refused || slices.ContainsFunc(attempts, func(b tidings.Attempt) bool { return b.Late && b.Number == a.Number })
-		return a.Outcome == tidings.OutcomeUnknown && (a.Late || !settled)
-	})
-}
-
 // reached reports whether a provider took it, as far as anybody knows.
 func (s stand) reached() bool { return s.status == tidings.Delivered || s.status == tidings.Sent }
 
@@ -153,7 +143,7 @@ func deliveries(c tidings.Channel, category string, all []stand, now time.Time) 
 	}
 	same := 0
 	for _, s := range all {
-		if s.status == best.status && s.reason == best.reason && s.wait == best.wait {
+		if s.status == best.status && s.reason == best.reason && s.wait == best.wait && s.maybe == best.maybe {
 			same++
 		}
 	}
@@ -209,8 +199,12 @@ func also(all []stand, now time.Time) string {
 	return fmt.Sprintf(", and %d more under way", waiting)
 }
 
-// hope orders stands from the most to the least hopeful.
+// hope orders stands from the most to the least hopeful. An end that leaves doubt is as good as any
+// that nobody knows of.
 func hope(s stand) int {
+	if s.doubtful() {
+		s.status = tidings.Unknown
+	}
 	order := []tidings.Status{tidings.Delivered, tidings.Sent, tidings.Sending, tidings.Queued, tidings.Retrying, tidings.Unknown,
 		tidings.Dead, tidings.Bounced, tidings.Failed, tidings.Expired, tidings.Cancelled, tidings.Suppressed}
 	for i, status := range order {
@@ -223,20 +217,18 @@ func hope(s stand) int {
 
 // predicate is where one delivery stands, after the name of its channel.
 func predicate(c tidings.Channel, category string, s stand, now time.Time) string {
-	why := ""
-	if s.reason != "" && (s.final || lives(s.reason)) {
-		why = ": " + because(s.reason, s.cause, c, category) + since(s.refused, now)
-	}
-	if text := doubtful(s); text != "" {
+	why := reasons(c, category, s, now)
+	if text := doubtful(s, why); text != "" {
 		return text
+	}
+	if why != "" {
+		why = ": " + why
 	}
 	switch {
 	case !s.quiet.IsZero() && !s.final:
 		return putOff(at(s.quiet, now), s.by, c, category)
 	case s.wait != "":
 		return s.wait
-	case s.kept:
-		why = ": the provider knows only an older registration of the " + place(c, 1) + ", which stays in use"
 	}
 	if s.status == tidings.Queued {
 		return "is on its way" + why
@@ -267,38 +259,16 @@ func predicate(c tidings.Channel, category string, s stand, now time.Time) strin
 	return string(s.status) + why
 }
 
-// doubtful is what is said of an end after which it may have arrived all the same; empty where
-// the end leaves no doubt.
-func doubtful(s stand) string {
+// reasons is why a delivery stands where it does, in words that fit after a colon; empty: its status
+// says it.
+func reasons(c tidings.Channel, category string, s stand, now time.Time) string {
 	switch {
-	case !s.maybe:
+	case s.kept:
+		return "the provider knows only an older registration of the " + place(c, 1) + ", which stays in use"
+	case s.reason == "" || !s.final && !lives(s.reason):
 		return ""
-	case s.status == tidings.Expired:
-		return "may or may not have arrived: the provider gave no clear answer, and it is too late for another try"
-	case s.status == tidings.Dead && s.reason == tidings.ReasonRetriesSpent:
-		return "may or may not have arrived and needs a person: all tries failed or were left without a clear answer"
-	case s.status == tidings.Dead && s.reason == tidings.ReasonPoison:
-		return "may or may not have arrived and needs a person: whatever worked on it broke off, again and again"
-	case s.status == tidings.Cancelled && s.reason == tidings.ReasonCancelled:
-		return "was called off, but may have arrived: the provider gave no clear answer"
-	case s.status == tidings.Cancelled && s.reason == tidings.ReasonErased:
-		return "was called off since the user was erased, but may have arrived: the provider gave no clear answer"
-	case s.status == tidings.Cancelled && s.reason == tidings.ReasonSuperseded:
-		return "was called off since a newer one took its place, but may have arrived: the provider gave no clear answer"
 	}
-	return ""
-}
-
-// unknown is what is said when nobody knows.
-func unknown(s stand, now time.Time) string {
-	if s.final {
-		return "may or may not have arrived: the provider gave no clear answer"
-	}
-	text := "was handed over without a clear answer; a receipt that tells is awaited until " + at(s.due, now)
-	if s.off {
-		return text + ", and it was called off meanwhile, so it is not tried again"
-	}
-	return text + ", before anything else is tried"
+	return because(s.reason, s.cause, c, category) + since(s.refused, now)
 }
 
 // lives reports whether a reason says something of a delivery that is not over.

@@ -95,6 +95,16 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 			tr.Holds = append(tr.Holds, tidings.Hold{Channel: tidings.Push, Reason: tidings.ReasonQuietHours, State: tidings.HoldCancelled, CalledOff: tidings.ReasonSuperseded})
 			return tr
 		}()},
+		{"what may have arrived is the most hopeful", "Push to 1 of 2 devices may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the user switched off push.", func() *store.Trail {
+			tr := pushes(stand{status: tidings.Dead, reason: tidings.ReasonRetriesSpent}, stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel})
+			tr.Deliveries[1].Attempts = []tidings.Attempt{{Provider: "apns", Outcome: tidings.OutcomeUnknown}}
+			return tr
+		}()},
+		{"one of two alike ends may have arrived", "Push to 1 of 2 devices may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the provider says that the device no longer exists.", func() *store.Trail {
+			tr := pushes(gone, gone)
+			tr.Deliveries[1].Attempts = []tidings.Attempt{{Provider: "apns", Outcome: tidings.OutcomeUnknown}}
+			return tr
+		}()},
 		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -127,6 +137,31 @@ func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {
 			stand{status: tidings.Cancelled, reason: tidings.ReasonCancelled}, []tidings.Attempt{unclear}},
 		{"a newer one took its place", "SMS was called off since a newer one took its place, but may have arrived: the provider gave no clear answer.",
 			stand{status: tidings.Cancelled, reason: tidings.ReasonSuperseded}, []tidings.Attempt{unclear}},
+		{"its user was erased", "SMS was called off since the user's data were erased, but may have arrived: the provider gave no clear answer.",
+			stand{status: tidings.Cancelled, reason: tidings.ReasonErased}, []tidings.Attempt{unclear}},
+		{"poison", "SMS may or may not have arrived and needs a person: whatever worked on it broke off, again and again.",
+			stand{status: tidings.Dead, reason: tidings.ReasonPoison}, []tidings.Attempt{unclear}},
+		{"an opt-out before the next try", "SMS may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the user switched off SMS.",
+			stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel}, []tidings.Attempt{unclear}},
+		{"a number that moved before the next try", "SMS may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the number belongs to another user now.",
+			stand{status: tidings.Suppressed, reason: tidings.ReasonAddressMoved}, []tidings.Attempt{unclear}},
+		{"refused at the next try", "SMS may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the provider says that the number no longer exists.",
+			stand{status: tidings.Failed, reason: tidings.ReasonRecipientDead}, []tidings.Attempt{unclear, {Number: 2, Outcome: tidings.RecipientDead}}},
+		{"an older registration at the next try", "SMS may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the provider knows only an older registration of the number, which stays in use.",
+			stand{status: tidings.Failed, reason: tidings.ReasonRecipientRejected}, []tidings.Attempt{unclear, {Number: 2, Outcome: tidings.RecipientDead}}},
+		{"a text that cannot be made any more", "SMS may or may not have arrived: a try was left without a clear answer, and it was not tried again, since its text could not be made from the template.",
+			stand{status: tidings.Failed, reason: tidings.ReasonTemplateError}, []tidings.Attempt{unclear}},
+		{"the recipient could take nothing until all tries were spent", "SMS may or may not have arrived: all tries failed or were left without a clear answer.",
+			stand{status: tidings.Failed, reason: tidings.ReasonRetriesSpent}, []tidings.Attempt{unclear, {Number: 2, Outcome: tidings.RecipientTemp}}},
+		{"the account is refused since", "SMS may or may not have arrived and needs a person: a try was left without a clear answer, and it was not tried again, since the provider refuses our account or set-up.",
+			stand{status: tidings.Dead, reason: tidings.ReasonProviderBroken}, []tidings.Attempt{unclear, {Number: 2, Outcome: tidings.ConfigFault}}},
+		{"no provider is left", "SMS may or may not have arrived and needs a person: a try was left without a clear answer, and it was not tried again, since no provider is configured for it.",
+			stand{status: tidings.Dead, reason: tidings.ReasonNoProvider}, []tidings.Attempt{unclear}},
+		{"another try came back", "SMS may or may not have arrived: a try was left without a clear answer, and another came back.",
+			stand{status: tidings.Bounced}, []tidings.Attempt{unclear, {Number: 2, Outcome: tidings.OK, Refused: true}}},
+		{"refused by a receipt after a late answer that was none", "SMS could not be delivered: the provider refuses the message.",
+			stand{status: tidings.Failed, reason: tidings.ReasonProviderRejected}, []tidings.Attempt{
+				{Number: 1, Outcome: tidings.OutcomeUnknown, Refused: true}, {Number: 1, Late: true, Outcome: tidings.OutcomeUnknown, Refused: true}}},
 		{"refused by a receipt", "SMS was not sent in time: it would have come too late to be of use.",
 			stand{status: tidings.Expired, reason: tidings.ReasonExpired}, []tidings.Attempt{{Outcome: tidings.OutcomeUnknown, Refused: true}}},
 		{"answered after all", "SMS could not be delivered and needs a person: all tries failed.",

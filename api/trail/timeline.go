@@ -214,7 +214,11 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 	case tidings.Dead:
 		w.died(d, d.FinishedAt, d.Reason)
 	case tidings.Suppressed:
-		w.add(d.FinishedAt, kindDecided, d, sentence(which+" is not sent, since "+because(d.Reason, causeOf(w.trail, d), d.Channel, w.trail.Notification.Category)))
+		verb := " is not sent, since "
+		if len(d.Attempts) > 0 {
+			verb = " is not tried again, since "
+		}
+		w.add(d.FinishedAt, kindDecided, d, sentence(which+verb+because(d.Reason, causeOf(w.trail, d), d.Channel, w.trail.Notification.Category)))
 	}
 }
 

@@ -112,13 +112,16 @@ func TestTheTimelineTellsOfEndsThatNoAttemptBrought(t *testing.T) {
 		why, kind, want string
 		stand           stand
 		past            bool
+		tried           []tidings.Attempt
 	}{
-		{"expired and swept", "expired", "SMS to +1555***00 is not sent any more: it would come too late to be of use.", stand{status: tidings.Expired, reason: tidings.ReasonExpired}, true},
-		{"expired before the sweep", "expired", "SMS to +1555***00 is not sent any more: it would come too late to be of use.", stand{status: tidings.Queued}, true},
-		{"an opt-out since it was accepted", "decided", "SMS to +1555***00 is not sent, since the user switched off SMS.", stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel}, false},
+		{"expired and swept", "expired", "SMS to +1555***00 is not sent any more: it would come too late to be of use.", stand{status: tidings.Expired, reason: tidings.ReasonExpired}, true, nil},
+		{"expired before the sweep", "expired", "SMS to +1555***00 is not sent any more: it would come too late to be of use.", stand{status: tidings.Queued}, true, nil},
+		{"an opt-out since it was accepted", "decided", "SMS to +1555***00 is not sent, since the user switched off SMS.", stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel}, false, nil},
+		{"an opt-out after a try", "decided", "SMS to +1555***00 is not tried again, since the user switched off SMS.", stand{status: tidings.Suppressed, reason: tidings.ReasonOptedOutChannel}, false,
+			[]tidings.Attempt{{Provider: "twilio", Outcome: tidings.OutcomeUnknown}}},
 	} {
 		tr := channel(tidings.SMS, c.stand)
-		tr.Deliveries[0].Address = "+15550100"
+		tr.Deliveries[0].Address, tr.Deliveries[0].Attempts = "+15550100", c.tried
 		if c.past {
 			tr.Notification.ExpiresAt = now()
 		}
