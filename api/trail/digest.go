@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -47,9 +48,11 @@ func forgotten(t *store.Trail, d tidings.Decision) bool {
 // ofDigest is how the digest stands, on one channel, that a notification is a part of.
 func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time) string {
 	var mine []tidings.Delivery
-	for _, d := range p.Deliveries {
-		if d.Channel == c {
-			mine = append(mine, d)
+	doubt := ""
+	for i := range p.Deliveries {
+		if d := &p.Deliveries[i]; d.Channel == c {
+			mine = append(mine, d.Delivery)
+			doubt = cmp.Or(doubt, doubtOf(p, d, category, now))
 		}
 	}
 	for _, h := range p.Holds {
@@ -61,7 +64,26 @@ func ofDigest(p *store.PartOf, c tidings.Channel, category string, now time.Time
 		return undelivered(p, c, category)
 	}
 	summed := tidings.Summarise(&p.Digest, mine, false, now)
+	if doubt != "" && !slices.Contains([]tidings.NotificationStatus{tidings.NotificationDelivered, tidings.NotificationSent, tidings.NotificationAccepted}, summed) {
+		return doubt
+	}
 	return standing(summed) + whyNot(summed, mine, p, c, category, now)
+}
+
+// doubtOf is what is said of a delivery of a digest that may have arrived although it was not taken,
+// as far as anybody knows; empty: there is no doubt.
+func doubtOf(p *store.PartOf, d *store.TrailDelivery, category string, now time.Time) string {
+	status, final := d.Shown(p.Digest.ExpiresAt, now)
+	s := stand{status: status, final: final, reason: reason(d, status), cause: causeWithin(p, &d.Delivery), maybe: maybeArrived(d.Attempts), kept: keptAddress(d)}
+	return doubtful(s, reasons(d.Channel, category, s, now))
+}
+
+// causeWithin is more of why a delivery of a digest ended, where its reason covers several things.
+func causeWithin(p *store.PartOf, d *tidings.Delivery) tidings.Cause {
+	if d.Status != tidings.Suppressed {
+		return ""
+	}
+	return p.Causes[d.Channel]
 }
 
 // causeIn is more of the reason for which a channel is held.
@@ -116,7 +138,7 @@ func whyNot(s tidings.NotificationStatus, all []tidings.Delivery, p *store.PartO
 		switch r := all[i].Reason; {
 		case r == "", r == tidings.ReasonCancelled, r == tidings.ReasonExpired, status == tidings.Expired:
 		default:
-			return ": " + because(r, p.Causes[c], c, category)
+			return ": " + because(r, causeWithin(p, &all[i]), c, category)
 		}
 	}
 	return ""

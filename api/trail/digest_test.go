@@ -28,10 +28,11 @@ func gathered(id tidings.NotificationID, on ...tidings.Channel) *store.Trail {
 
 func TestAPartTellsOfEachChannelOfItsDigest(t *testing.T) {
 	id := digestID()
-	sent := tidings.Delivery{Channel: tidings.Email, Status: tidings.Sent}
-	push := func(s tidings.Status, r tidings.Reason) tidings.Delivery {
-		return tidings.Delivery{Channel: tidings.Push, Status: s, Reason: r}
+	sent := store.TrailDelivery{Delivery: tidings.Delivery{Channel: tidings.Email, Status: tidings.Sent}}
+	push := func(s tidings.Status, r tidings.Reason, tries ...tidings.Attempt) store.TrailDelivery {
+		return store.TrailDelivery{Delivery: tidings.Delivery{Channel: tidings.Push, Status: s, Reason: r}, Attempts: tries}
 	}
+	unclear := tidings.Attempt{Number: 1, Provider: "apns", Outcome: tidings.OutcomeUnknown}
 	refused := func(r tidings.Reason) []tidings.Decision {
 		return []tidings.Decision{{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: r}}
 	}
@@ -41,27 +42,35 @@ func TestAPartTellsOfEachChannelOfItsDigest(t *testing.T) {
 		of        store.PartOf
 	}{
 		{"opted out of one channel before the close", "which was not sent: the user switched off push", tidings.NotificationSent,
-			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonOptedOutChannel)}, Deliveries: []tidings.Delivery{sent}}},
+			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonOptedOutChannel)}, Deliveries: []store.TrailDelivery{sent}}},
 		{"over a cap", "which was not sent: the user was told enough of this kind already", tidings.NotificationSent,
-			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonRateLimitedCategory)}, Deliveries: []tidings.Delivery{sent}}},
+			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonRateLimitedCategory)}, Deliveries: []store.TrailDelivery{sent}}},
 		{"no device", "which was not sent: the user has no device for it", tidings.NotificationSent,
-			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonNoAddress)}, Deliveries: []tidings.Delivery{sent}}},
+			store.PartOf{Digest: tidings.Notification{Decisions: refused(tidings.ReasonNoAddress)}, Deliveries: []store.TrailDelivery{sent}}},
 		{"a dead token", "which could not be delivered: the provider says that the device no longer exists", tidings.NotificationSent,
-			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonRecipientDead), sent}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Failed, tidings.ReasonRecipientDead), sent}}},
 		{"one of two devices", "which was sent", tidings.NotificationSent,
-			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonRecipientDead), push(tidings.Sent, ""), sent}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Failed, tidings.ReasonRecipientDead), push(tidings.Sent, ""), sent}}},
 		{"a template error", "which could not be delivered: its text could not be made from the template", tidings.NotificationSent,
-			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonTemplateError), sent}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Failed, tidings.ReasonTemplateError), sent}}},
 		{"too large", "which could not be delivered: its content is too large", tidings.NotificationSent,
-			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Failed, tidings.ReasonContentTooLarge), sent}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Failed, tidings.ReasonContentTooLarge), sent}}},
 		{"too late", "which was not sent in time", tidings.NotificationSent,
-			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Expired, tidings.ReasonExpired), sent}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Expired, tidings.ReasonExpired), sent}}},
 		{"erased", "which was called off: the user's data were erased", tidings.NotificationSent,
-			store.PartOf{Deliveries: []tidings.Delivery{push(tidings.Cancelled, tidings.ReasonErased), sent}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Cancelled, tidings.ReasonErased), sent}}},
+		{"given up without an answer", "which may or may not have arrived: the provider gave no clear answer", tidings.NotificationSent,
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Unknown, tidings.ReasonOutcomeUnknown, unclear), sent}}},
+		{"opted out after a try without an answer", "which may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the user switched off push", tidings.NotificationSent,
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Suppressed, tidings.ReasonOptedOutChannel, unclear), sent}}},
+		{"a dead token beside one that may have been told", "which may or may not have arrived: a try was left without a clear answer, and it was not tried again, since the provider refuses the message", tidings.NotificationSent,
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Failed, tidings.ReasonRecipientDead), push(tidings.Failed, tidings.ReasonProviderRejected, unclear), sent}}},
+		{"one device that may have been told beside one that was", "which was sent", tidings.NotificationSent,
+			store.PartOf{Deliveries: []store.TrailDelivery{push(tidings.Failed, tidings.ReasonProviderRejected, unclear), push(tidings.Sent, ""), sent}}},
 		{"held", "which is held until 11:30:00 UTC: these are the user's quiet hours", tidings.NotificationHeld,
-			store.PartOf{Deliveries: []tidings.Delivery{sent}, Holds: []tidings.Hold{{Channel: tidings.Push, Reason: tidings.ReasonQuietHours, Until: now().Add(time.Hour)}}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{sent}, Holds: []tidings.Hold{{Channel: tidings.Push, Reason: tidings.ReasonQuietHours, Until: now().Add(time.Hour)}}}},
 		{"on its way", "which is on its way", tidings.NotificationSent,
-			store.PartOf{Deliveries: []tidings.Delivery{{Channel: tidings.Push, Status: tidings.Queued, DueAt: now()}, sent}}},
+			store.PartOf{Deliveries: []store.TrailDelivery{{Delivery: tidings.Delivery{Channel: tidings.Push, Status: tidings.Queued, DueAt: now()}}, sent}}},
 		{"called off", "which was called off", tidings.NotificationCancelled, store.PartOf{Digest: tidings.Notification{CancelledAt: now()}}},
 	} {
 		tr := gathered(id, tidings.Push, tidings.Email)

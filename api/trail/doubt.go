@@ -28,8 +28,8 @@ func doubtful(s stand, why string) string {
 	}
 	text := "may or may not have arrived"
 	switch s.status {
-	case tidings.Unknown: // its own word says so
-		return ""
+	case tidings.Unknown:
+		return text + ": the provider gave no clear answer"
 	case tidings.Cancelled:
 		return "was called off" + offSince(s.reason, why) + ", but may have arrived: the provider gave no clear answer"
 	case tidings.Expired:

@@ -84,7 +84,9 @@ func status(t *store.Trail, now time.Time) tidings.NotificationStatus {
 	n := t.Notification
 	for i := range t.Digests { // what a digest tells of stands as the digest does
 		p := &t.Digests[i]
-		all = append(all, p.Deliveries...)
+		for j := range p.Deliveries {
+			all = append(all, p.Deliveries[j].Delivery)
+		}
 		holding = holding || len(p.Holds) > 0
 		if n.CancelledAt.IsZero() {
 			n.CancelledAt = p.Digest.CancelledAt

@@ -116,26 +116,36 @@ func (l *Trail) addDelivery(r row) error {
 }
 
 func (l *Trail) addAttempt(r row) error {
-	var a tidings.Attempt
-	var n int
-	err := r.Scan(&n, &a.Number, truth{&a.Late}, &a.Provider, instant{&a.StartedAt}, instant{&a.EndedAt}, &a.Outcome,
-		&a.HTTPStatus, &a.Code, &a.Text, instant{&a.RetryAt}, &a.Ref)
-	a.Delivery = tidings.DeliveryOf(l.Notification.ID, n)
+	a, err := attemptOf(l.Notification.ID, r)
 	if d := l.delivery(a.Delivery); d != nil {
 		d.Attempts = append(d.Attempts, a)
 	}
 	return err
 }
 
-func (l *Trail) addReceipt(r row) error {
-	var c tidings.Receipt
+// attemptOf reads an attempt at a delivery of a notification.
+func attemptOf(id tidings.NotificationID, r row) (a tidings.Attempt, err error) {
 	var n int
-	err := r.Scan(&n, &c.Attempt, &c.Status, instant{&c.At}, &c.Provider, &c.Ref, &c.Outcome, &c.Code, instant{&c.ReceivedAt})
-	c.Delivery = tidings.DeliveryOf(l.Notification.ID, n)
+	err = r.Scan(&n, &a.Number, truth{&a.Late}, &a.Provider, instant{&a.StartedAt}, instant{&a.EndedAt}, &a.Outcome,
+		&a.HTTPStatus, &a.Code, &a.Text, instant{&a.RetryAt}, &a.Ref)
+	a.Delivery = tidings.DeliveryOf(id, n)
+	return a, err
+}
+
+func (l *Trail) addReceipt(r row) error {
+	c, err := receiptOf(l.Notification.ID, r)
 	if d := l.delivery(c.Delivery); d != nil {
 		d.Receipts = append(d.Receipts, c)
 	}
 	return err
+}
+
+// receiptOf reads a receipt for a delivery of a notification.
+func receiptOf(id tidings.NotificationID, r row) (c tidings.Receipt, err error) {
+	var n int
+	err = r.Scan(&n, &c.Attempt, &c.Status, instant{&c.At}, &c.Provider, &c.Ref, &c.Outcome, &c.Code, instant{&c.ReceivedAt})
+	c.Delivery = tidings.DeliveryOf(id, n)
+	return c, err
 }
 
 func (l *Trail) addHold(r row) error {
@@ -196,23 +206,32 @@ func (l *Trail) delivery(id tidings.DeliveryID) *TrailDelivery {
 	return &l.Deliveries[n]
 }
 
+// tell lets each attempt say what its receipts said of it.
+func (l *Trail) tell() {
+	for i := range l.Deliveries {
+		l.Deliveries[i].tell()
+	}
+	for i := range l.Digests {
+		for j := range l.Digests[i].Deliveries {
+			l.Digests[i].Deliveries[j].tell()
+		}
+	}
+}
+
 // tell lets each attempt say what its receipts said of it. An attempt is late when its lease had
 // ended, which the log knows as an attempt of the same number; where only a receipt was quicker
 // than the record, the answer was in time.
-func (l *Trail) tell() {
-	for i := range l.Deliveries {
-		d := &l.Deliveries[i]
-		d.imply()
+func (d *TrailDelivery) tell() {
+	d.imply()
+	for j := range d.Attempts {
+		a := &d.Attempts[j]
+		a.Late = a.Late && slices.ContainsFunc(d.Attempts, func(b tidings.Attempt) bool { return b.Number == a.Number && !b.Late })
+	}
+	for _, r := range d.Receipts {
 		for j := range d.Attempts {
-			a := &d.Attempts[j]
-			a.Late = a.Late && slices.ContainsFunc(d.Attempts, func(b tidings.Attempt) bool { return b.Number == a.Number && !b.Late })
-		}
-		for _, r := range d.Receipts {
-			for j := range d.Attempts {
-				if a := &d.Attempts[j]; a.Number == r.Attempt {
-					a.Delivered = a.Delivered || r.Status == tidings.ReceiptDelivered
-					a.Refused = a.Refused || r.Refuses()
-				}
+			if a := &d.Attempts[j]; a.Number == r.Attempt {
+				a.Delivered = a.Delivered || r.Status == tidings.ReceiptDelivered
+				a.Refused = a.Refused || r.Refuses()
 			}
 		}
 	}

@@ -20,11 +20,21 @@ func (all trails) digests(t *tx) error {
 			parts = append(parts, &l.Digests[i])
 		}
 	}
-	id := func(i int) []any { return []any{parts[i].Digest.ID[:]} }
-	if err := t.each("digest_deliveries", len(parts), id, func(i int, r row) error { return parts[i].addDelivery(r) }); err != nil {
-		return err
+	for _, part := range []struct {
+		name string
+		scan func(*PartOf, row) error
+	}{
+		{"digest_deliveries", (*PartOf).addDelivery},
+		{"trail_attempts", (*PartOf).addAttempt},
+		{"trail_receipts", (*PartOf).addReceipt},
+		{"digest_waits", (*PartOf).addHold},
+	} {
+		err := t.each(part.name, len(parts), func(i int) []any { return []any{parts[i].Digest.ID[:]} }, func(i int, r row) error { return part.scan(parts[i], r) })
+		if err != nil {
+			return err
+		}
 	}
-	return t.each("digest_waits", len(parts), id, func(i int, r row) error { return parts[i].addHold(r) })
+	return nil
 }
 
 func (l *Trail) addPart(r row) error {
@@ -61,11 +71,14 @@ func (l *Trail) partOf(r row) (p PartOf, err error) {
 	return p, nil
 }
 
-// addDelivery and addHold read how the digest stands on its channels.
+// What follows reads how the digest stands on its channels.
+
 func (p *PartOf) addDelivery(r row) error {
-	var d tidings.Delivery
+	var d TrailDelivery
+	var n int
 	m := Moment{Kind: kindCause}
-	err := r.Scan(&d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries, instant{&d.FinishedAt}, &m.Text)
+	err := r.Scan(&n, &d.Lane, &d.Status, &d.Reason, instant{&d.DueAt}, &d.ClaimNo, &d.Tries, instant{&d.FinishedAt}, &m.Text)
+	d.ID = tidings.DeliveryOf(p.Digest.ID, n)
 	if d.Channel = d.Lane.Channel(); !slices.Contains(p.Channels, d.Channel) {
 		return err
 	}
@@ -77,6 +90,31 @@ func (p *PartOf) addDelivery(r row) error {
 		p.Causes[d.Channel] = cause
 	}
 	return err
+}
+
+func (p *PartOf) addAttempt(r row) error {
+	a, err := attemptOf(p.Digest.ID, r)
+	if d := p.delivery(a.Delivery); d != nil {
+		d.Attempts = append(d.Attempts, a)
+	}
+	return err
+}
+
+func (p *PartOf) addReceipt(r row) error {
+	c, err := receiptOf(p.Digest.ID, r)
+	if d := p.delivery(c.Delivery); d != nil {
+		d.Receipts = append(d.Receipts, c)
+	}
+	return err
+}
+
+// delivery finds a delivery on the channels of the part; nil: it is on another one.
+func (p *PartOf) delivery(id tidings.DeliveryID) *TrailDelivery {
+	i := slices.IndexFunc(p.Deliveries, func(d TrailDelivery) bool { return d.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &p.Deliveries[i]
 }
 
 func (p *PartOf) addHold(r row) error {

@@ -216,8 +216,8 @@ type Trail struct {
 type PartOf struct {
 	Digest     tidings.Notification // ID, Decisions, ExpiresAt and CancelledAt of it
 	Channels   []tidings.Channel
-	Deliveries []tidings.Delivery // on those: Channel, Lane, Status, Reason, DueAt, Tries and FinishedAt
-	Holds      []tidings.Hold     // on those, that wait: Channel, Reason and Until
+	Deliveries []TrailDelivery // on those: ID, Channel, Lane, Status, Reason, DueAt, Tries, FinishedAt, Attempts and Receipts
+	Holds      []tidings.Hold  // on those, that wait: Channel, Reason and Until
 
 	Causes map[tidings.Channel]tidings.Cause // on those: more of why what was not sent there was not
 }

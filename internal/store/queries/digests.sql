@@ -63,7 +63,7 @@ SELECT g.ntf, g.key, n.decisions, n.expires_at, n.cancelled_at
 FROM digest_items i JOIN digests g ON g.id = i.digest JOIN notifications n ON n.id = g.ntf WHERE i.ntf = $1 ORDER BY g.ntf;
 
 -- name: digest_deliveries
-SELECT lane, status, reason, due_at, claim_no, tries, finished_at, COALESCE((
+SELECT n, lane, status, reason, due_at, claim_no, tries, finished_at, COALESCE((
     SELECT MAX(t.text) FROM timeline t WHERE t.ntf = d.ntf AND t.n = d.n AND t.kind = 'decided' AND t.text LIKE 'the cause is %'
 ), '') FROM deliveries d WHERE ntf = $1 ORDER BY n;
 
