@@ -19,6 +19,7 @@ import (
 	"tidings/internal/links"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 	"tidings/templates"
 )
 
@@ -58,6 +59,7 @@ type Provider struct {
 	Name      string
 	Type      string
 	Channel   tidings.Channel
+	Carries   preferences.Carries    // to which addresses its routes let it carry; nil: to all of its channel
 	PerSecond float64                // calls that it may get; 0: no limit
 	Receipts  channels.ReceiptReader // nil: it does not call back
 	Inbound   channels.InboundReader // nil: it does not pass on what people write back

@@ -160,7 +160,7 @@ func listed[T any](all []T) []T {
 func (s *service) trailProviders() map[string]trail.Provider {
 	all := make(map[string]trail.Provider, len(s.Providers))
 	for name, p := range s.Providers {
-		all[name] = trail.Provider{Type: p.Type, Channel: p.Channel, PerSecond: p.PerSecond}
+		all[name] = trail.Provider{Type: p.Type, Channel: p.Channel, Carries: p.Carries, PerSecond: p.PerSecond}
 	}
 	return all
 }

@@ -42,18 +42,23 @@ func newRouter(providers []Provider, routes map[tidings.Channel][]Route) (*route
 	return r, nil
 }
 
-// Carriers is to which addresses the providers carry, by their channel and by the rule that routes
-// deliveries. Its errors are those of routes that name what there is not.
-func Carriers(providers []Provider, routes map[tidings.Channel][]Route) (map[tidings.Channel]preferences.Carries, error) {
+// Carriers is to which addresses the providers of each channel carry, and each provider by its name,
+// by the rule that routes deliveries. Its errors are those of routes that name what there is not.
+func Carriers(providers []Provider, routes map[tidings.Channel][]Route) (of map[tidings.Channel]preferences.Carries, each map[string]preferences.Carries, err error) {
 	r, err := newRouter(providers, routes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := make(map[tidings.Channel]preferences.Carries, len(r.routes))
+	of, each = make(map[tidings.Channel]preferences.Carries, len(r.routes)), make(map[string]preferences.Carries, len(providers))
 	for channel := range r.routes {
-		all[channel] = r.carries
+		of[channel] = r.carries
 	}
-	return all, nil
+	for name := range r.providers {
+		each[name] = func(to *tidings.Address) bool {
+			return slices.ContainsFunc(r.carriers(to), func(w Weighted) bool { return w.Name == name })
+		}
+	}
+	return of, each, nil
 }
 
 func (r *router) check(channel tidings.Channel, routes []Route) error {

@@ -113,3 +113,33 @@ func TestRoutesThatCannotWorkAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// What the API is told of a provider is what the router does with it.
+func TestAProviderCarriesWhereItIsACandidate(t *testing.T) {
+	providers := []Provider{{Name: "one", Channel: tidings.SMS}, {Name: "two", Channel: tidings.SMS}, {Name: "phones", Channel: tidings.Push}, {Name: "mail", Channel: tidings.Email}}
+	routes := map[tidings.Channel][]Route{tidings.SMS: {
+		{Countries: []string{"DE"}, Providers: []Weighted{{Name: "one"}, {Name: "two"}}}, {Countries: []string{"FR"}, Providers: []Weighted{{Name: "two"}}},
+	}}
+	r, err := newRouter(providers, routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, each, err := Carriers(providers, routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []tidings.Address{
+		{Channel: tidings.SMS, Value: "+4915550100"}, {Channel: tidings.SMS, Value: "+33555010000"}, {Channel: tidings.SMS, Value: "+15550100"},
+		{Channel: tidings.Push, Provider: "phones", Value: "t"}, {Channel: tidings.Push, Provider: "old", Value: "t"}, {Channel: tidings.Email, Value: "ann@example.test"},
+	} {
+		candidates := r.candidates(tidings.DeliveryOf(tidings.NewNotificationID(start), 0), &to)
+		if of[to.Channel](&to) != (len(candidates) > 0) {
+			t.Errorf("%v: the channel carries there, or does not, unlike its candidates %v", to, candidates)
+		}
+		for _, p := range providers {
+			if each[p.Name](&to) != slices.Contains(candidates, p.Name) {
+				t.Errorf("%v: %s is said to carry there, or not, unlike the candidates %v", to, p.Name, candidates)
+			}
+		}
+	}
+}

@@ -35,19 +35,25 @@ func (t *telling) concerns(p *store.Pause, d *store.TrailDelivery) bool {
 		return p.Name == string(d.Lane)
 	case t.trail.Notification.Test: // it calls nobody
 		return false
-	case d.Provider != "":
-		return p.Name == d.Provider
 	}
-	return p.Channel == d.Channel
+	return p.Channel == d.Channel && t.mayTake(p.Name, d)
+}
+
+// mayTake reports whether a provider of the channel of a delivery may take it: the one that its address
+// names, else one of its route. Of what is configured no more, and of addresses that were erased,
+// nobody knows.
+func (t *telling) mayTake(name string, d *store.TrailDelivery) bool {
+	if d.Provider != "" {
+		return name == d.Provider
+	}
+	carries := t.providers[name].Carries
+	return carries == nil || d.Address == "" || carries(&tidings.Address{Channel: d.Channel, Value: d.Address})
 }
 
 // onlyOne reports whether no provider but the one of the pause can take the delivery.
 func (t *telling) onlyOne(p *store.Pause, d *store.TrailDelivery) bool {
-	if d.Provider != "" {
-		return true
-	}
 	for name, other := range t.providers {
-		if name != p.Name && other.Channel == d.Channel {
+		if name != p.Name && other.Channel == d.Channel && t.mayTake(name, d) {
 			return false
 		}
 	}

@@ -12,13 +12,15 @@ import (
 	"tidings/api/wire"
 	"tidings/internal/observe"
 	"tidings/internal/store"
+	"tidings/preferences"
 )
 
 // A Provider is what trails tell of a configured provider.
 type Provider struct {
 	Type      string // its vendor's
 	Channel   tidings.Channel
-	PerSecond float64 // calls; 0: no limit
+	Carries   preferences.Carries // to which addresses its routes let it carry; nil: to all of its channel
+	PerSecond float64             // calls; 0: no limit
 }
 
 // A telling is of which trail is told, and when.

@@ -138,7 +138,7 @@ func lastTry(d *store.TrailDelivery) *tidings.Attempt {
 func (t *telling) providerRate(d *store.TrailDelivery) string {
 	var names []string
 	for name, p := range t.providers {
-		if p.PerSecond > 0 && p.Channel == d.Channel && (d.Provider == "" || d.Provider == name) {
+		if p.PerSecond > 0 && p.Channel == d.Channel && t.mayTake(name, d) {
 			names = append(names, name)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"tidings/channels"
 	"tidings/internal/config"
 	"tidings/internal/setting"
+	"tidings/preferences"
 	"tidings/workers"
 )
 
@@ -97,12 +98,16 @@ func rootsOf(path, file string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
-func apiProviders(providers []workers.Provider) map[string]api.Provider {
+// apiProviders are the providers as the API knows them; carries is to which addresses each carries.
+func apiProviders(providers []workers.Provider, carries map[string]preferences.Carries) map[string]api.Provider {
 	m := map[string]api.Provider{}
 	for _, p := range providers {
 		reader, _ := p.Provider.(channels.ReceiptReader)
 		inbound, _ := p.Provider.(channels.InboundReader)
-		m[p.Name] = api.Provider{Name: p.Name, Type: p.Type, Channel: p.Channel, PerSecond: p.PerSecond, Receipts: reader, Inbound: inbound, Tokens: p.Traits.TokenAddresses}
+		m[p.Name] = api.Provider{
+			Name: p.Name, Type: p.Type, Channel: p.Channel, Carries: carries[p.Name], PerSecond: p.PerSecond,
+			Receipts: reader, Inbound: inbound, Tokens: p.Traits.TokenAddresses,
+		}
 	}
 	return m
 }
