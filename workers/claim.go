@@ -197,14 +197,14 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 		}
 	}
 	if to.gate == nil {
-		return tidings.Parked, "", p.reopening(left)
+		return tidings.Parked, "", p.reopening(left, p.wants(c))
 	}
 	if !c.Notification.Test {
 		if until := to.gate.sparedUntil(c.Address.ID, p.now); !until.IsZero() {
 			c.Why = "the provider asked that nothing be sent to this address until " + clock(until, p.now)
 			return tidings.Parked, "", until.Add(rand.N(busy))
 		}
-		permit, again := to.gate.take(p.s.lane.Priority(), repeats(&c.Delivery), p.now)
+		permit, again := to.gate.take(p.wants(c), p.now)
 		if permit == nil {
 			return tidings.Parked, "", again
 		}
@@ -212,6 +212,11 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 	}
 	p.calls[c.Delivery.ID] = to
 	return "", "", time.Time{}
+}
+
+// wants is what a permit for a delivery is asked for.
+func (p *plan) wants(c *store.Claimed) request {
+	return request{priority: p.s.lane.Priority(), retry: repeats(&c.Delivery), late: c.Late}
 }
 
 // repeats reports whether the next call of a delivery repeats one that failed, rather than being
@@ -222,7 +227,7 @@ func repeats(d *tidings.Delivery) bool {
 
 // reopening is when a delivery should come back whose providers are all left alone: in its turn,
 // once the first of them lets something through.
-func (p *plan) reopening(names []string) time.Time {
+func (p *plan) reopening(names []string, w request) time.Time {
 	var first *gate
 	var opens time.Time
 	for _, name := range names {
@@ -231,7 +236,7 @@ func (p *plan) reopening(names []string) time.Time {
 			first, opens = g, until
 		}
 	}
-	return first.reopening(p.s.lane.Priority(), p.now)
+	return first.reopening(w, p.now)
 }
 
 // giveBack gives the permits back that no claimed delivery uses.

@@ -193,9 +193,10 @@ func (d *dispatcher) seeParked(ctx context.Context, now time.Time) {
 		if !head.NextDue.IsZero() {
 			d.wakeLane(lane, latest(head.NextDue, now.Add(feedAgain)))
 		}
-		if head.Aside {
+		if head.Aside || !head.Late.IsZero() && !head.Late.After(now) {
 			d.wakeLane(lane, now.Add(feedAgain))
 		}
+		d.forward(ctx, d.w.senders[lane], head, now)
 	}
 }
 

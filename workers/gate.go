@@ -110,28 +110,6 @@ func (g *gate) freeLocked(p tidings.Priority, now time.Time) (n int, again time.
 	return n, again
 }
 
-// take takes a permit; without one, again says when the delivery should come back. A probe is
-// bounded by itself and asks no budget.
-func (g *gate) take(p tidings.Priority, retry bool, now time.Time) (_ *permit, again time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	n, again := g.freeLocked(p, now)
-	if n == 0 {
-		return nil, g.turns[p].take(latest(again, now.Add(busy)), g.rate(p))
-	}
-	if retry && g.breaker.openUntil.IsZero() && !g.budget.allows(now) {
-		return nil, g.turns[p].take(now.Add(overBudget), g.rate(p))
-	}
-	g.calls++
-	g.under[p]++
-	g.all.use(1)
-	if p != tidings.Urgent {
-		g.bulk.use(1)
-	}
-	g.budget.call(retry)
-	return &permit{gate: g, priority: p, probe: g.breaker.take(), retry: retry}, time.Time{}
-}
-
 // heard takes note of what the provider says of an address with its answer, and reports whether
 // to doubt it.
 func (g *gate) heard(bad bool, now time.Time) bool {
@@ -168,13 +146,6 @@ func (g *gate) shut(now time.Time) (shut bool, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.breaker.free(now) == 0, g.breaker.openUntil
-}
-
-// reopening is when a delivery should come back that was turned away by the breaker.
-func (g *gate) reopening(p tidings.Priority, now time.Time) time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.turns[p].take(latest(g.breaker.openUntil, now.Add(busy)), g.rate(p))
 }
 
 // healthy reports whether the breaker is closed.

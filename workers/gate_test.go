@@ -18,7 +18,7 @@ func take(t *testing.T, g *gate, p tidings.Priority, now time.Time, want int) (l
 	t.Helper()
 	got := 0
 	for range want + 1 {
-		permit, _ := g.take(p, false, now)
+		permit, _ := g.take(request{priority: p}, now)
 		if permit == nil {
 			break
 		}
@@ -58,7 +58,7 @@ func TestRateIsSharedWithAReserveForWhatIsUrgent(t *testing.T) {
 		for ms := range 1000 {
 			now := start.Add(time.Duration(ms) * time.Millisecond)
 			for {
-				permit, _ := g.take(p, false, now)
+				permit, _ := g.take(request{priority: p}, now)
 				if permit == nil {
 					break
 				}
@@ -136,7 +136,7 @@ func TestAProviderThatAsksForAPauseGetsIt(t *testing.T) {
 			now := start
 			for i, e := range tt.said {
 				now = start.Add(time.Duration(i) * time.Second)
-				permit, _ := g.take(tidings.Bulk, false, now)
+				permit, _ := g.take(request{priority: tidings.Bulk}, now)
 				if permit == nil {
 					t.Fatalf("no permit for call %d", i)
 				}
@@ -152,7 +152,7 @@ func TestAProviderThatAsksForAPauseGetsIt(t *testing.T) {
 func TestManyRefusalsAtOnceAreOnePause(t *testing.T) {
 	g := testGate(64, 0)
 	for range 20 {
-		if permit, _ := g.take(tidings.Urgent, false, start); permit != nil {
+		if permit, _ := g.take(request{priority: tidings.Urgent}, start); permit != nil {
 			defer permit.done(ended{throttled: true}, start)
 		}
 	}
@@ -179,15 +179,15 @@ func TestOneProviderOfALaneLeavesPlacesToTheOthers(t *testing.T) {
 func TestRetriesBeyondTheBudgetWaitAndFirstCallsGoOn(t *testing.T) {
 	g := testGate(64, 0)
 	g.budget = budget{saved: 1, filled: start}
-	if permit, _ := g.take(tidings.Bulk, true, start); permit == nil {
+	if permit, _ := g.take(request{priority: tidings.Bulk, retry: true}, start); permit == nil {
 		t.Fatal("a retry within the budget is refused")
 	}
-	permit, again := g.take(tidings.Bulk, true, start)
+	permit, again := g.take(request{priority: tidings.Bulk, retry: true}, start)
 	if permit != nil || again.Before(start.Add(overBudget)) {
 		t.Fatalf("a retry beyond the budget: permit %v, again in %v", permit, again.Sub(start))
 	}
 	take(t, g, tidings.Bulk, start, 55) // and they pay for retries to come
-	if permit, _ = g.take(tidings.Urgent, true, start); permit == nil {
+	if permit, _ = g.take(request{priority: tidings.Urgent, retry: true}, start); permit == nil {
 		t.Error("what fifty first calls pay for is not given")
 	}
 }

@@ -78,7 +78,7 @@ func TestNoCallIsMadeThatIsLateForTheLease(t *testing.T) {
 		}{{time.Second, 1}, {50 * time.Second, 1}} {
 			now := time.Now()
 			g := lane.gates[0]
-			permit, _ := g.take(tidings.Bulk, false, now)
+			permit, _ := g.take(request{priority: tidings.Bulk}, now)
 			c := &call{catalogue: w.catalogue, event: w.catalogue.Events["order.shipped"], gate: g, permit: permit, claimedAt: now.Add(-tt.age)}
 			c.Notification.Type, c.Notification.ExpiresAt = "order.shipped", now.Add(time.Hour)
 			c.Notification.Data = []byte(`{"order":"4711","carrier":"UPS"}`)

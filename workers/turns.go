@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -10,17 +11,22 @@ const (
 	slowest, fastest = 50, 2000
 	// paceSpan is how long calls are counted to know a provider's pace.
 	paceSpan = 5 * time.Second
+	// recently is how long ago fresh work asks for a permit of which some waits.
+	recently = 2 * time.Second
 )
 
 // Turns give the deliveries that must wait for a provider their times to come back: one after
 // the other, at the pace the provider has shown. Were they all to come at once, all but a few
-// would be put off again; were they to come slower, a provider that has recovered would idle. It
-// is not safe for concurrent use.
+// would be put off again; were they to come slower, a provider that has recovered would idle.
+// Late work has a line of its own, and what is fresh goes before it. It is not safe for concurrent use.
 type turns struct {
-	next  time.Time
-	pace  float64 // calls a second when it was last busy
-	since time.Time
-	calls int // that succeeded since
+	next   time.Time // the first free one
+	late   time.Time // of late work
+	asked  time.Time // when fresh work last asked for a permit
+	beside time.Time // from when a late one may go while fresh work waits
+	pace   float64   // calls a second when it was last busy
+	since  time.Time
+	calls  int // that succeeded since
 }
 
 // succeeded takes note of a call that succeeded.
@@ -34,17 +40,70 @@ func (t *turns) succeeded(now time.Time) {
 	t.calls++
 }
 
-// take is the next free turn, not before earliest. most bounds the pace; 0: nothing does.
-func (t *turns) take(earliest time.Time, most float64) time.Time {
+// gap is the time between two turns. most bounds the pace; 0: nothing does.
+func (t *turns) gap(most float64) time.Duration {
 	pace := min(max(t.pace, slowest), fastest)
 	if most > 0 {
 		pace = min(pace, most)
 	}
-	gap := time.Duration(float64(time.Second) / pace)
-	at := latest(t.next, earliest)
-	t.next = at.Add(gap)
+	return time.Duration(float64(time.Second) / pace)
+}
+
+// take is the next free turn, not before earliest.
+func (t *turns) take(late bool, earliest time.Time, most float64) time.Time {
+	next := &t.next
+	if late {
+		next = &t.late
+	}
+	gap, at := t.gap(most), latest(*next, earliest)
+	*next = at.Add(gap)
 	return at.Add(rand.N(min(gap/4, busy)))
 }
 
+// yields reports whether a delivery that asks for a permit must let others go first: one that is late does while
+// fresh work waits, but for a small part of the calls.
+func (t *turns) yields(late bool, now time.Time) bool {
+	if !late {
+		t.asked = now
+		return false
+	}
+	return t.waits(now) && now.Before(t.beside)
+}
+
+// waits reports whether fresh work waits for its turn.
+func (t *turns) waits(now time.Time) bool { return t.next.After(now) && now.Sub(t.asked) <= recently }
+
+// goes takes note of a delivery that got a permit. Fewer calls than the provider has shown that it can take
+// are what late work has a part of.
+func (t *turns) goes(late bool, now time.Time, most float64) {
+	if !late || !t.waits(now) {
+		return
+	}
+	span := t.gap(most)
+	if t.pace > 0 {
+		span = max(span, time.Duration(float64(time.Second)/t.pace))
+	}
+	t.beside = now.Add(reserve * span)
+}
+
+// early is how many of those that wait for turns far ahead could be called within a span, since there are
+// free permits before: as many as those and the pace that the provider has shown allow.
+func (t *turns) early(late bool, free int, most float64, now time.Time, span time.Duration) int {
+	next, pace := t.next, t.pace*5/4
+	if late {
+		next = t.late
+	}
+	if !next.After(now.Add(span)) {
+		return 0
+	}
+	if most > 0 {
+		pace = most
+	}
+	return int(math.Ceil(pace*span.Seconds())) + free
+}
+
+// nobody forgets the turns of fresh work: none waits for them.
+func (t *turns) nobody() { t.next = time.Time{} }
+
 // again forgets the turns that were given.
-func (t *turns) again() { t.next = time.Time{} }
+func (t *turns) again() { t.next, t.late = time.Time{}, time.Time{} }

@@ -18,16 +18,16 @@ func TestDeliveriesComeBackAtThePaceOfTheProvider(t *testing.T) {
 	}
 	var last time.Time
 	for range 1000 {
-		last = l.take(now, 0)
+		last = l.take(false, now, 0)
 	}
 	if span := last.Sub(now); span < 4500*time.Millisecond || span > 5500*time.Millisecond {
 		t.Errorf("a thousand come back within %v, want five seconds", span)
 	}
-	if first := l.take(now.Add(time.Minute), 0); first.Before(now.Add(time.Minute)) {
+	if first := l.take(false, now.Add(time.Minute), 0); first.Before(now.Add(time.Minute)) {
 		t.Errorf("a turn before its earliest time")
 	}
 	l.again()
-	if first := l.take(now, 0); first.After(now.Add(busy)) {
+	if first := l.take(false, now, 0); first.After(now.Add(busy)) {
 		t.Errorf("after all turns are forgotten the first is in %v", first.Sub(now))
 	}
 }
@@ -35,7 +35,7 @@ func TestDeliveriesComeBackAtThePaceOfTheProvider(t *testing.T) {
 func TestARateBoundsThePaceAndAnIdleProviderHasOne(t *testing.T) {
 	for most, want := range map[float64]time.Duration{0: time.Second / slowest, 10: 100 * time.Millisecond} {
 		var l turns
-		l.take(start, most)
+		l.take(false, start, most)
 		if got := l.next.Sub(start); got != want {
 			t.Errorf("at most %v a second: a turn every %v, want %v", most, got, want)
 		}
@@ -56,7 +56,7 @@ func TestALowRateIsUsed(t *testing.T) {
 			for len(waiting) > 0 && waiting[0].Sub(start) < span {
 				now := waiting[0].Add(rand.N(feedAgain)) // until the dispatcher looks
 				waiting = waiting[1:]
-				permit, again := g.take(p, false, now)
+				permit, again := g.take(request{priority: p}, now)
 				if permit == nil {
 					i, _ := slices.BinarySearchFunc(waiting, again, time.Time.Compare)
 					waiting = slices.Insert(waiting, i, again)

@@ -177,6 +177,7 @@ type order struct {
 	version int64         // of the catalogue; 0: 1
 	unsent  bool          // accepted and not published, as when the process died between
 	ahead   time.Duration // how far the stamp is ahead of the clock
+	fresh   time.Duration // how long it is fresh work; 0: always
 }
 
 // accept makes n notifications of one delivery each and puts them into their lane.
@@ -223,13 +224,17 @@ func (w *world) acceptance(o order, lane tidings.Lane, now time.Time) store.Acce
 		o.data = `{"order":"4711","carrier":"UPS","code":"482913","amount":"9.99","currency":"EUR","headline":"Less"}`
 	}
 	event := w.catalogue.Events[o.event]
+	var fresh time.Time
+	if o.fresh > 0 {
+		fresh = now.Add(o.fresh)
+	}
 	return store.Acceptance{
 		Notification: tidings.Notification{ID: tidings.NewNotificationID(now), App: "shop", Test: o.test, Type: o.event, UserID: user,
 			Category: event.Category.Name, CatalogVersion: cmp.Or(o.version, 1), Data: json.RawMessage(o.data), Sensitive: event.Sensitive,
 			AcceptedAt: now, ExpiresAt: now.Add(o.expires)},
 		User:         &tidings.User{ID: user, CreatedAt: now, UpdatedAt: now},
 		NewAddresses: []tidings.Address{address},
-		Deliveries:   []store.NewDelivery{{Lane: lane, Address: address.ID, Status: tidings.Queued, DueAt: now.Add(o.ahead)}},
+		Deliveries:   []store.NewDelivery{{Lane: lane, Address: address.ID, Status: tidings.Queued, DueAt: now.Add(o.ahead), FreshUntil: fresh}},
 	}
 }
 

@@ -34,8 +34,8 @@ func (t *telling) wait(d *store.TrailDelivery) string {
 	switch rate := t.trail.Rates[d.Lane]; {
 	case t.trail.WorkedAt.Before(t.now.Add(-unseen)):
 		return t.tried(d) + "is waiting: no process that sends is running" + t.lastSeen()
-	case d.Reason == tidings.ReasonSidelined:
-		why = waiting(d.Reason)
+	case behind(d):
+		why = waiting(tidings.ReasonSidelined)
 	case rate > 0:
 		why = fmt.Sprintf("an operator lets the lane %s send %s a second at most", d.Lane, number(rate))
 	case t.providerRate(d) != "":
@@ -76,10 +76,17 @@ func (t *telling) waitsUntil(d *store.TrailDelivery) string {
 		return "has not got through yet: " + why + next
 	case d.HasTried():
 		return "has not got through yet" + next
+	case behind(d):
+		return "is waiting for its turn at " + at(d.DueAt, t.now) + ": " + waiting(tidings.ReasonSidelined)
 	case lives(d.Reason):
 		return "is waiting for its turn at " + at(d.DueAt, t.now) + ": " + because(d.Reason, "", d.Channel, t.trail.Notification.Category)
 	}
 	return "is waiting for its turn at " + at(d.DueAt, t.now)
+}
+
+// behind reports whether a delivery lets newer work go first.
+func behind(d *store.TrailDelivery) bool {
+	return d.Reason == tidings.ReasonSidelined || !d.SidelinedAt.IsZero() && d.Reason == "" && !d.HasTried()
 }
 
 // redriven reports whether an operator asked for another try since the last one.

@@ -151,6 +151,11 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				parked(d, -30*time.Second)
 				d.Reason = tidings.ReasonSidelined
 			})},
+		{"late work that its provider did not take", "Push is waiting for its turn at 10:30:30 UTC: it is late, and newer work goes first.",
+			waiting(tidings.Push, 30*time.Second, func(_ *store.Trail, d *store.TrailDelivery) {
+				parked(d, 30*time.Second)
+				d.SidelinedAt = ago(10 * time.Second)
+			})},
 		{"nobody works", "Push is waiting: no process that sends is running; one was seen last at 10:20:00 UTC.",
 			waiting(tidings.Push, 30*time.Second, func(tr *store.Trail, _ *store.TrailDelivery) { tr.WorkedAt = ago(10 * time.Minute) })},
 	} {

@@ -47,6 +47,19 @@ func (s *Store) Aside(ctx context.Context, lane tidings.Lane, now time.Time, lim
 	return ids, nil
 }
 
+// Advance brings the next deliveries of a lane forward that wait for a turn at a provider and need not
+// wait so long, at most n, those that are late or the others: they come perSecond times a second from now on.
+func (s *Store) Advance(ctx context.Context, lane tidings.Lane, late bool, now time.Time, perSecond float64, n int) error {
+	err := s.write(ctx, classOf(lane), func(t *tx) error {
+		_, err := t.exec("turns_advance", string(lane), now.UnixMicro(), max(1, int64(1e6/perSecond)), int64(n), flag(late))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("bring turns forward: %w", err)
+	}
+	return nil
+}
+
 // laneMutex is the number that stands for the order of a lane's late work.
 func laneMutex(lane tidings.Lane) int64 {
 	sum := fnv.New64a()

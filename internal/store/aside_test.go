@@ -124,3 +124,68 @@ func TestATryThatWaitsForItsTimeIsNotMadeEarlierByBeingLate(t *testing.T) {
 		}
 	})
 }
+
+func TestALateTurnAtAProviderIsNoneAndCountsForNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		a := w.acceptance(start(), 1)
+		a.Deliveries[0].Status, a.Deliveries[0].DueAt, a.Deliveries[0].FreshUntil = tidings.Parked, start().Add(time.Hour), start().Add(time.Minute)
+		id := w.accept(a)[0].Deliveries[0]
+		now := start().Add(2 * time.Minute)
+		if n, err := s.Sideline(t.Context(), bulk, now, 10, 10); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		w.expect(id, tidings.Parked, tidings.ReasonSidelined)
+		if ids, err := s.Aside(t.Context(), bulk, now, 10); err != nil || len(ids) != 1 {
+			t.Fatalf("%d may go while nothing fresh waits, %v", len(ids), err)
+		}
+		late := false
+		_, err := s.Claim(t.Context(), store.Normal, store.ClaimRequest{Lane: bulk, IDs: []tidings.DeliveryID{id}, Now: now, Lease: time.Minute,
+			Check: func(c *store.Claimed) (tidings.Status, tidings.Reason, time.Time) {
+				late = c.Late
+				return tidings.Parked, "", now.Add(time.Hour)
+			}})
+		w.must(err)
+		if !late {
+			t.Error("a claim does not say that its delivery is late")
+		}
+		stats, err := s.LaneStats(t.Context(), now)
+		if want := (store.LaneStats{Parked: 1, NextDue: now.Add(time.Hour)}); err != nil || stats[bulk] != want {
+			t.Errorf("while it waits for another turn: %+v, %v", stats[bulk], err)
+		}
+		waiting, err := s.Waiting(t.Context(), now, time.Time{}, []tidings.Lane{bulk})
+		if err != nil || waiting[bulk].Turn != 0 || len(waiting[bulk].Apps) != 0 {
+			t.Errorf("while it waits for another turn: %+v, %v", waiting[bulk], err)
+		}
+	})
+}
+
+func TestTurnsComeForwardInTheirOrderAndNoneGoesBack(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		at := func(n int) time.Time { return start().Add(time.Duration(n) * time.Second) }
+		var ids []tidings.DeliveryID
+		for _, n := range []int{1, 61, 62, 63} {
+			ids = append(ids, w.parked(start(), at(n)))
+		}
+		late := w.parked(start(), at(50))
+		w.must(s.SetAside(t.Context(), late))
+		retried := result(w.sending(start()), tidings.Transient, tidings.Parked, start())
+		retried.DueAt = at(40)
+		w.record(retried)
+		dues := func(want ...int) {
+			t.Helper()
+			for i, id := range append(ids[:len(ids):len(ids)], late, retried.Attempt.Delivery) {
+				if d := w.trail(id); !d.DueAt.Equal(at(want[i])) {
+					t.Errorf("number %d is due after %v, want %d s", i, d.DueAt.Sub(start()), want[i])
+				}
+			}
+		}
+		w.must(s.Advance(t.Context(), bulk, false, start(), 0.5, 3))
+		dues(1, 4, 6, 63, 50, 40)
+		w.must(s.Advance(t.Context(), bulk, false, at(6), 1, 10))
+		dues(1, 4, 6, 7, 50, 40)
+		w.must(s.Advance(t.Context(), bulk, true, at(6), 1, 10))
+		dues(1, 4, 6, 7, 7, 40)
+	})
+}

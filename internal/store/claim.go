@@ -245,14 +245,14 @@ type claimFacts struct {
 	locale, timezone, phone, attributes *string
 	owner, provider, value              *string
 	status, reason                      *string
-	registered                          time.Time
+	registered, sidelined               time.Time
 	doc, suppressed                     *string
 	suppressedAt                        time.Time
 }
 
 func (f *claimFacts) dest() []any {
 	d, n := &f.d, &f.n
-	return []any{into(&d.AddressID), &d.Reason, &d.ClaimNo, &d.Tries, &d.tried, instant{&d.QueuedAt},
+	return []any{into(&d.AddressID), &d.Reason, &d.ClaimNo, &d.Tries, &d.tried, instant{&d.QueuedAt}, instant{&f.sidelined},
 		&n.App, truth{&n.Test}, &n.Type, &n.UserID, &n.Category, &n.CatalogVersion, &n.CollapseKey, truth{&n.Sensitive}, &n.data,
 		instant{&n.AcceptedAt}, instant{&n.ExpiresAt}, &n.Parts, instant{&n.CancelledAt}, &f.locale, &f.timezone, &f.phone, &f.attributes,
 		&f.owner, &f.provider, &f.value, &f.status, &f.reason, instant{&f.registered}, &f.doc, &f.suppressed, instant{&f.suppressedAt}}
@@ -262,7 +262,7 @@ func (f *claimFacts) dest() []any {
 func (f *claimFacts) claimed(s *Store, id tidings.DeliveryID, lane tidings.Lane) (Claimed, error) {
 	f.d.ntf, f.d.n, f.d.Lane, f.d.Status = tidings.NotificationOf(id), tidings.OrdinalOf(id), lane, tidings.Queued
 	f.n.ID = f.d.ntf
-	c := Claimed{Delivery: f.d.whole(), Notification: s.opened(&f.n)}
+	c := Claimed{Delivery: f.d.whole(), Notification: s.opened(&f.n), Late: !f.sidelined.IsZero()}
 	c.User = tidings.User{ID: f.n.UserID, Locale: text(f.locale), Timezone: text(f.timezone), Phone: text(f.phone),
 		Attributes: json.RawMessage(text(f.attributes))}
 	if f.value != nil {

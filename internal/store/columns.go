@@ -7,7 +7,7 @@ import (
 )
 
 // The columns that several statements read, in the order in which the functions beside them
-// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}}, {{turn}} and {{listed}} are conditions.
+// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}}, {{turn}}, {{any turn}} and {{listed}} are conditions.
 const (
 	notificationColumns = "n.id, n.app, n.test, n.type, n.user_id, n.category, n.catalog_version, n.collapse_key, n.sensitive, " +
 		"n.data, n.accepted_at, n.expires_at, n.parts, n.cancelled_at"
@@ -17,8 +17,10 @@ const (
 		" AND ($6 = '' OR n.app = $6) AND ($7 = '' OR n.type = $7) AND ($8 = '' OR n.user_id = $8)" +
 		" AND ($9 = '' OR EXISTS (SELECT 1 FROM attempts o WHERE o.ntf = d.ntf AND o.n = d.n AND o.provider = $9))" +
 		" AND d.finished_at >= $10 AND d.finished_at < $11"
-	// turnCondition selects what was not tried and waits for its turn at a provider, where it is due later; it has an index.
-	turnCondition = "status = 'parked' AND reason = '' AND claim_no = 0"
+	// anyTurnCondition selects what was not tried and waits for its turn at a provider, where it is due later, and turnCondition
+	// what of that is not late; they have an index.
+	anyTurnCondition = "status = 'parked' AND reason = '' AND claim_no = 0"
+	turnCondition    = anyTurnCondition + " AND sidelined_at IS NULL"
 	// listCondition selects notifications n by the members of a Filter from $5 on. What was only held bears
 	// the reason for which it was called off beside that for which it was held.
 	listCondition = "($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)" +

@@ -91,3 +91,12 @@ func (s *Store) Explain(ctx context.Context, name string, args ...any) (plan str
 	})
 	return plan, err
 }
+
+// SetAside makes a delivery one that is late, without a reason: as if it had been set aside and waited for
+// its turn at a provider since.
+func (s *Store) SetAside(ctx context.Context, id tidings.DeliveryID) error {
+	return s.write(ctx, Normal, func(t *tx) error {
+		_, err := t.conn.ExecContext(ctx, "UPDATE deliveries SET sidelined_at = queued_at WHERE ntf = $1 AND n = $2", keyArgs(id)...)
+		return err
+	})
+}

@@ -96,7 +96,7 @@ func (t *tx) laneHeads(now time.Time) (map[tidings.Lane]LaneStats, error) {
 		if err := r.Scan(instant{&st.NextDue}, instant{&queued}, &st.Queued, &st.Sending, instant{&st.Late}, &st.Aside, instant{&turn}); err != nil {
 			return err
 		}
-		st.Oldest = queued
+		st.Oldest, st.Turns = queued, !turn.IsZero()
 		for _, at := range []time.Time{st.NextDue, turn} {
 			if !at.IsZero() && !at.After(now) && (st.Oldest.IsZero() || at.Before(st.Oldest)) {
 				st.Oldest = at

@@ -19,7 +19,7 @@ func TestNoHotStatementReadsAWholeTable(t *testing.T) {
 	hot := []string{"replay", "waiting", "waiting_came", "waiting_apps",
 		"dedupe_take", "dedupe_find", "user_make", "user_add", "user_amend", "address_add", "notification_add", "delivery_add", "hold_consume", "release_facts",
 		"delivery_lock", "claim_facts", "claim_take", "claim_refuse", "erase_data", "record_facts", "attempt_outcomes", "receipt_statuses", "delivery_settle",
-		"stray_take", "attempt_add", "receipt_add", "due_apps", "due_count", "due_take", "aside_take", "aside_apps", "aside_count", "aside_queue", "unqueue", "lost_take", "absurd_take", "overdue", "expired_take", "settle_facts", "holds_due", "hold_next",
+		"stray_take", "attempt_add", "receipt_add", "due_apps", "due_count", "due_take", "aside_take", "aside_apps", "aside_count", "aside_queue", "turns_advance", "unqueue", "lost_take", "absurd_take", "overdue", "expired_take", "settle_facts", "holds_due", "hold_next",
 		"dedupe_purge", "attempt_by_ref", "attempt_refs", "receipt_facts", "engaged", "cancel_find", "cancel_rows", "cancel_deliveries", "cancel_holds",
 		"collapse_find", "collapse_deliveries", "collapse_marks", "collapse_holds", "collapse_end", "user_facts", "address_facts", "address_ok", "address_dead", "address_strike", "address_suppress", "expired_queued", "lane_head", "lane_waiting", "erase_left", "erase_late", "strays_matched", "strays_named", "dedupe_holders", "list_floor", "list_of_user_floor", "list_of_user",
 		"outlived", "forget_lock", "forget_lock_deliveries", "forget_facts", "forget_sums", "daily_add", "forget_attempts", "forget_receipts", "forget_timeline",

@@ -199,7 +199,7 @@ func TestLaneStatsAndStates(t *testing.T) {
 		w.record(result(w.sending(start()), tidings.OutcomeUnknown, tidings.Unknown, start()))
 		w.record(result(w.sending(start()), tidings.OK, tidings.Sent, start()))
 		stats, err := s.LaneStats(t.Context(), now)
-		want := store.LaneStats{Parked: 1, Due: 1, Turn: 1, Queued: 1, Sending: 1, Unknown: 1, Oldest: start().Add(time.Millisecond), NextDue: start().Add(time.Second)}
+		want := store.LaneStats{Parked: 1, Due: 1, Turn: 1, Queued: 1, Sending: 1, Unknown: 1, Oldest: start().Add(time.Millisecond), NextDue: start().Add(time.Second), Turns: true}
 		if err != nil || len(stats) != 1 || stats[bulk] != want {
 			t.Fatalf("stats %+v, %v", stats, err)
 		}

@@ -78,6 +78,7 @@ type Claimed struct {
 	Address      tidings.Address // as it is now; zero Status: deleted
 	Preferences  preferences.Preferences
 	Suppressed   *preferences.Suppression
+	Late         bool // it was set aside
 	// Why is what a check that answers Parked may say for the timeline, in words for people.
 	Why string
 	// Cause is more of the reason that a check gave, for the timeline.
@@ -163,7 +164,7 @@ type Resolution struct {
 type LaneStats struct {
 	Parked  int       // waiting for their due time
 	Due     int       // parked and due, not in the lane yet
-	Turn    int       // parked until their turn at a provider, and never tried: due but for that
+	Turn    int       // parked until their turn at a provider, never tried and not late: due but for that
 	Queued  int       // in the lane
 	Sending int       // claimed
 	Unknown int       // waiting for a receipt
@@ -171,6 +172,7 @@ type LaneStats struct {
 	NextDue time.Time // earliest due time of what is parked; zero: none
 	Late    time.Time // when the first of what is parked is fresh work no more; zero: never
 	Aside   bool      // some of what is parked waits aside, since it is late
+	Turns   bool      // some of what is not late waits for its turn at a provider
 }
 
 // LaneState is what an operator set for a lane.

@@ -12,7 +12,7 @@ import (
 type Waiting struct {
 	Queued int            // in the lane
 	Due    int            // parked and due
-	Turn   int            // parked until its turn at a provider, and never tried
+	Turn   int            // parked until its turn at a provider, never tried and not late
 	Came   int            // accepted since the instant asked for, whatever became of it
 	Apps   map[string]int // all of these together by app; nil where it was not asked for
 }

@@ -5,7 +5,7 @@ SELECT 1 FROM deliveries WHERE ntf = $1 AND n = $2 {{lock}};
 
 -- Every column costs, so none is read that the request tells or that a sender does not use.
 -- name: claim_facts
-SELECT d.address_id, d.reason, d.claim_no, d.tries, d.tried, d.queued_at,
+SELECT d.address_id, d.reason, d.claim_no, d.tries, d.tried, d.queued_at, d.sidelined_at,
   n.app, n.test, n.type, n.user_id, n.category, n.catalog_version, n.collapse_key, n.sensitive, n.data, n.accepted_at,
   n.expires_at, n.parts, n.cancelled_at, u.locale, u.timezone, u.phone, u.attributes,
   a.user_id, a.provider, a.value, a.status, a.reason, a.registered_at, p.doc, s.reason, s.at

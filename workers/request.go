@@ -1,0 +1,66 @@
+package workers
+
+import (
+	"time"
+
+	"tidings"
+)
+
+// A request is what a permit is asked for.
+type request struct {
+	priority tidings.Priority
+	retry    bool // a call that repeats another
+	late     bool // work that was set aside
+}
+
+// take takes a permit; without one, again says when the delivery should come back. A probe is
+// bounded by itself and asks no budget.
+func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p, retry := r.priority, r.retry
+	line, rate := g.turns[p], g.rate(p)
+	n, again := g.freeLocked(p, now)
+	if yields := line.yields(r.late, now); n == 0 || yields {
+		return nil, line.take(r.late, latest(again, now.Add(busy)), rate)
+	}
+	if retry && g.breaker.openUntil.IsZero() && !g.budget.allows(now) {
+		return nil, line.take(r.late, now.Add(overBudget), rate)
+	}
+	line.goes(r.late, now, rate)
+	g.calls++
+	g.under[p]++
+	g.all.use(1)
+	if p != tidings.Urgent {
+		g.bulk.use(1)
+	}
+	g.budget.call(retry)
+	return &permit{gate: g, priority: p, probe: g.breaker.take(), retry: retry}, time.Time{}
+}
+
+// reopening is when a delivery should come back that was turned away by the breaker.
+func (g *gate) reopening(r request, now time.Time) time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.turns[r.priority].take(r.late, latest(g.breaker.openUntil, now.Add(busy)), g.rate(r.priority))
+}
+
+// early is how many more calls of what waits for turns far ahead could be made within a span, and of
+// what is late how many.
+func (g *gate) early(p tidings.Priority, now time.Time, span time.Duration) (fresh, late int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	free, _ := g.freeLocked(p, now)
+	if !g.breaker.openUntil.IsZero() || g.calls >= g.Concurrency {
+		return 0, 0
+	}
+	line, rate := g.turns[p], g.rate(p)
+	return line.early(false, free, rate, now, span), line.early(true, free, rate, now, span)
+}
+
+// nobody forgets the turns of fresh work: none waits for them.
+func (g *gate) nobody(p tidings.Priority) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.turns[p].nobody()
+}
