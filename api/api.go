@@ -42,7 +42,9 @@ type Settings struct {
 	Wake func(at time.Time)
 	// Ready says what keeps this process from accepting and storing: in words for whoever asks,
 	// and as the error for the log; nil: nothing does.
-	Ready      func(ctx context.Context) (about string, err error)
+	Ready func(ctx context.Context) (about string, err error)
+	// Broker says why nothing can be handed to the workers through the lanes; nil: it can.
+	Broker     func(ctx context.Context) error
 	ProbesOnly bool         // only /healthz, /readyz and /metrics answer: a process that only delivers
 	Draining   func() bool  // true once shutdown has begun: posts answer 503
 	Full       func() error // why nothing new is stored, though what was accepted goes out; nil: it is

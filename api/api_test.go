@@ -120,7 +120,7 @@ func newBench(t testing.TB, change ...func(*api.Settings)) *bench {
 			"twilio": {Name: "twilio", Type: "twilio", Channel: tidings.SMS, Receipts: forger{make(chan string, 100)}, Inbound: writer{}},
 		},
 		RebuildLane: ln.Rebuild,
-		Draining:    b.draining.Load, Ready: b.ready, Full: b.noRoom, PublicURL: publicURL, Version: "test", Metrics: b.metrics,
+		Draining:    b.draining.Load, Ready: b.ready, Broker: ln.Healthy, Full: b.noRoom, PublicURL: publicURL, Version: "test", Metrics: b.metrics,
 		Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/url"
+	"sync"
+	"time"
 
 	"tidings"
 	"tidings/api/problem"
@@ -29,7 +32,7 @@ func (s *service) readTrail(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(trail.Present(t, s.trailProviders(), c.now)), nil
+	return ok(trail.Present(t, s.around(c.Context()), c.now)), nil
 }
 
 func (s *service) cancel(c *call) (*answer, error) {
@@ -110,9 +113,9 @@ func (s *service) summaries(c *call, app string, of []store.Listed) (map[tidings
 	if err != nil {
 		return nil, err
 	}
-	all, providers := make(map[tidings.NotificationID]string, len(trails)), s.trailProviders()
+	all, around := make(map[tidings.NotificationID]string, len(trails)), s.around(c.Context())
 	for _, t := range trails {
-		all[t.Notification.ID] = trail.Summary(t, providers, c.now)
+		all[t.Notification.ID] = trail.Summary(t, around, c.now)
 	}
 	return all, nil
 }
@@ -156,11 +159,19 @@ func listed[T any](all []T) []T {
 	return all
 }
 
-// trailProviders are the configured providers by name, for words to people.
-func (s *service) trailProviders() map[string]trail.Provider {
+// brokerWithin is how long a trail waits to learn whether the broker can be used.
+const brokerWithin = 500 * time.Millisecond
+
+// around is what trails tell of the service. The broker is asked once, and only if something waits
+// for no other reason.
+func (s *service) around(ctx context.Context) trail.Service {
 	all := make(map[string]trail.Provider, len(s.Providers))
 	for name, p := range s.Providers {
 		all[name] = trail.Provider{Type: p.Type, Channel: p.Channel, Carries: p.Carries, PerSecond: p.PerSecond}
 	}
-	return all
+	return trail.Service{Providers: all, Down: sync.OnceValue(func() bool {
+		ctx, cancel := context.WithTimeout(ctx, brokerWithin)
+		defer cancel()
+		return s.Broker(ctx) != nil
+	})}
 }

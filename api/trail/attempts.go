@@ -31,7 +31,7 @@ func (w *teller) attempt(d *store.TrailDelivery, a *tidings.Attempt) string {
 // outcome is how a provider call ended. A code without a status is mostly one of ours, and says
 // why there was no call or how far it came.
 func (w *teller) outcome(a *tidings.Attempt) string {
-	who := vendor(a.Provider, w.providers)
+	who := vendor(a.Provider, w.Providers)
 	switch {
 	case a.Outcome == tidings.OK && w.trail.Notification.Test:
 		return "simulated for a test key; " + who + " was not called"
@@ -70,7 +70,7 @@ func (w *teller) unclear(a *tidings.Attempt, who string) string {
 
 // kept says that an address stays in use although its provider called it dead.
 func (w *teller) kept(d *store.TrailDelivery, a *tidings.Attempt) string {
-	who, what := vendor(a.Provider, w.providers), place(d.Channel, 1)
+	who, what := vendor(a.Provider, w.Providers), place(d.Channel, 1)
 	switch {
 	case strings.HasPrefix(a.Text, channels.AddressKept):
 		return fmt.Sprintf("; the %s stays in use, since %s calls so many %s dead at present that it is not believed", what, who, place(d.Channel, 2))
@@ -83,7 +83,7 @@ func (w *teller) kept(d *store.TrailDelivery, a *tidings.Attempt) string {
 // failure is why a try failed that may be repeated, in words that fit after a colon; empty: it
 // did not.
 func (w *telling) failure(a *tidings.Attempt) string {
-	who := vendor(a.Provider, w.providers)
+	who := vendor(a.Provider, w.Providers)
 	switch a.Outcome {
 	case tidings.OK:
 		return ""

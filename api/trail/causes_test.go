@@ -25,7 +25,7 @@ func decidedOn(d tidings.Decision) *store.Trail {
 
 // kinds are the lines of a timeline of some kinds, as "kind: text".
 func kinds(tr *store.Trail, some ...string) (lines []string) {
-	for _, m := range trail.Present(tr, nil, now()).Timeline {
+	for _, m := range trail.Present(tr, trail.Service{}, now()).Timeline {
 		if strings.Contains(strings.Join(some, " "), m.Kind) {
 			lines = append(lines, m.Kind+": "+m.Text)
 		}
@@ -60,7 +60,7 @@ func TestWhatOneReasonCoversIsToldApart(t *testing.T) {
 			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonLoopBrake}},
 	} {
 		tr := decidedOn(c.decision)
-		if got := trail.Summary(tr, nil, now()); got != c.summary {
+		if got := trail.Summary(tr, trail.Service{}, now()); got != c.summary {
 			t.Errorf("%s: %q, want %q", c.why, got, c.summary)
 		}
 		if got := kinds(tr, "decided", "held"); len(got) != 1 || got[0] != c.line {
@@ -74,7 +74,7 @@ func TestWhatWasQueuedIsToldApartToo(t *testing.T) {
 	tr.Notification.Category = "social"
 	id := tr.Deliveries[0].ID
 	tr.Timeline = []store.Moment{{At: now(), Kind: "decided", Delivery: id, Text: "the cause is thread"}}
-	if got, want := trail.Summary(tr, nil, now()), "Push was not sent: the user muted this thread of social."; got != want {
+	if got, want := trail.Summary(tr, trail.Service{}, now()), "Push was not sent: the user muted this thread of social."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := kinds(tr, "decided"); !strings.HasSuffix(got[len(got)-1], "is not sent, since the user muted this thread of social.") || strings.Contains(strings.Join(got, " "), "cause") {
@@ -83,7 +83,7 @@ func TestWhatWasQueuedIsToldApartToo(t *testing.T) {
 	tr = channel(tidings.SMS, stand{status: tidings.Parked})
 	tr.Deliveries[0].DueAt, tr.Deliveries[0].Reason = now().Add(time.Hour), tidings.ReasonQuietHours
 	tr.Timeline = []store.Moment{{At: now(), Kind: "held", Delivery: tr.Deliveries[0].ID, Text: "waits for the end of quiet hours at 2026-11-29T11:30:00Z by law"}}
-	until := trail.Summary(tr, nil, now())
+	until := trail.Summary(tr, trail.Service{}, now())
 	if !strings.HasPrefix(until, "SMS waits until 11:30:00 UTC") || !strings.HasSuffix(until, ": the law of the phone's country keeps marketing texts back until then.") {
 		t.Errorf("%q", until)
 	}

@@ -76,7 +76,7 @@ func TestAPartTellsOfEachChannelOfItsDigest(t *testing.T) {
 		tr := gathered(id, tidings.Push, tidings.Email)
 		c.of.Digest.ID, c.of.Channels = id, tr.Digests[0].Channels
 		tr.Digests[0] = c.of
-		shown := trail.Present(tr, nil, now())
+		shown := trail.Present(tr, trail.Service{}, now())
 		if clause, _, _ := strings.Cut(shown.Summary, "; "); clause != "Push is part of the digest "+id.String()+", "+c.want || shown.Status != c.status {
 			t.Errorf("%s: %s, %s; want %s, %s", c.why, shown.Status, clause, c.status, c.want)
 		}
@@ -97,7 +97,7 @@ func TestWhatWasLeftOutOfADigestTellsHowItWaited(t *testing.T) {
 		tr.Notification.Decisions[i] = tidings.Decision{Channel: h.Channel, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, At: until}
 	}
 	tr.Timeline = append(tr.Timeline, store.Moment{At: until, Kind: "released", Text: "left out of the digest ntf_1"})
-	shown := trail.Present(tr, nil, now())
+	shown := trail.Present(tr, trail.Service{}, now())
 	var lines []string
 	for _, m := range shown.Timeline {
 		lines = append(lines, m.Kind+" "+m.Text)
@@ -117,7 +117,7 @@ func TestWhatOnlySomeWereToldOfSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.Timeline = append(tr.Timeline, store.Moment{At: now(), Kind: "released", Text: string(text)})
-	shown := trail.Present(tr, nil, now())
+	shown := trail.Present(tr, trail.Service{}, now())
 	last := shown.Timeline[len(shown.Timeline)-1]
 	if want := "Push: left out of what the digest still sends, since it would have come too late to be of use."; last.Text != want || last.Kind != "released" {
 		t.Errorf("%s: %s; want %s", last.Kind, last.Text, want)
@@ -130,7 +130,7 @@ func TestWhatOnlySomeWereToldOfSaysSo(t *testing.T) {
 func TestAPartWhoseDigestIsForgottenIsNotSaidToWait(t *testing.T) {
 	tr := gathered(digestID())
 	tr.Digests, tr.Notification.CancelledAt = nil, now()
-	shown := trail.Present(tr, nil, now())
+	shown := trail.Present(tr, trail.Service{}, now())
 	if want := "Push was part of a digest of which nothing is known any more; "; !strings.HasPrefix(shown.Summary, want) || shown.Status != tidings.NotificationCancelled {
 		t.Errorf("%s: %s", shown.Status, shown.Summary)
 	}

@@ -29,7 +29,7 @@ func TestTheSummarySaysWhenTheUserOptedOut(t *testing.T) {
 	} {
 		trail := &store.Trail{OptOuts: c.lines, Notification: tidings.Notification{Category: "orders",
 			Decisions: []tidings.Decision{{Channel: tidings.Email, Action: tidings.ActionSuppress, Reason: c.reason, At: now}}}}
-		if got := Summary(trail, nil, now); got != c.want {
+		if got := Summary(trail, Service{}, now); got != c.want {
 			t.Errorf("%s: %q, want %q", c.why, got, c.want)
 		}
 	}

@@ -46,13 +46,13 @@ func (t *telling) mayTake(name string, d *store.TrailDelivery) bool {
 	if d.Provider != "" {
 		return name == d.Provider
 	}
-	carries := t.providers[name].Carries
+	carries := t.Providers[name].Carries
 	return carries == nil || d.Address == "" || carries(&tidings.Address{Channel: d.Channel, Value: d.Address})
 }
 
 // onlyOne reports whether no provider but the one of the pause can take the delivery.
 func (t *telling) onlyOne(p *store.Pause, d *store.TrailDelivery) bool {
-	for name, other := range t.providers {
+	for name, other := range t.Providers {
 		if name != p.Name && other.Channel == d.Channel && t.mayTake(name, d) {
 			return false
 		}
@@ -62,7 +62,7 @@ func (t *telling) onlyOne(p *store.Pause, d *store.TrailDelivery) bool {
 
 // pauseText is why there is a pause that lasts, and until when.
 func (t *telling) pauseText(p *store.Pause) string {
-	who, since := vendor(p.Name, t.providers), at(p.Since, t.now)
+	who, since := vendor(p.Name, t.Providers), at(p.Since, t.now)
 	switch {
 	case p.Cause == store.PauseOperator:
 		return "an operator paused the lane " + p.Name + " at " + since + "; it is sent once the lane is resumed"
@@ -79,7 +79,7 @@ func (t *telling) pauseText(p *store.Pause) string {
 // pastText is why something waited that waits for it no more, since the pause is over or what waited
 // has come to its end.
 func (t *telling) pastText(p *store.Pause) string {
-	who := vendor(p.Name, t.providers)
+	who := vendor(p.Name, t.Providers)
 	text, until := "calls to "+who+" failed, so it was left alone", " until "
 	switch p.Cause {
 	case store.PauseOperator:

@@ -12,13 +12,13 @@ import (
 )
 
 // routed are providers of which Twilio carries to Germany alone, and AWS everywhere else.
-func routed() map[string]trail.Provider {
+func routed() trail.Service {
 	german := func(to *tidings.Address) bool { return strings.HasPrefix(to.Value, "+49") }
 	all := providers()
 	for name, carries := range map[string]preferences.Carries{"twilio": german, "aws-sms": func(to *tidings.Address) bool { return !german(to) }} {
-		p := all[name]
+		p := all.Providers[name]
 		p.Carries = carries
-		all[name] = p
+		all.Providers[name] = p
 	}
 	return all
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Summary is what became of a notification, channel by channel, in one sentence.
-func Summary(t *store.Trail, providers map[string]Provider, now time.Time) string {
-	w := telling{t, providers, now}
+func Summary(t *store.Trail, s Service, now time.Time) string {
+	w := telling{s, t, now}
 	var clauses []string
 	for _, d := range t.Notification.Decisions {
 		if d.Reason == tidings.ReasonNotRequested && len(t.Notification.Decisions) > 1 {

@@ -108,7 +108,7 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 		{"nothing decided", "Nothing was asked for.", &store.Trail{}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			if got := trail.Summary(c.trail, nil, now()); got != c.want {
+			if got := trail.Summary(c.trail, trail.Service{}, now()); got != c.want {
 				t.Errorf("said  %s\nwant  %s", got, c.want)
 			}
 		})
@@ -170,7 +170,7 @@ func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			tr := channel(tidings.SMS, c.stand)
 			tr.Deliveries[0].Attempts = c.attempts
-			if got := trail.Summary(tr, nil, now()); got != c.want {
+			if got := trail.Summary(tr, trail.Service{}, now()); got != c.want {
 				t.Errorf("said  %s\nwant  %s", got, c.want)
 			}
 		})
@@ -179,7 +179,7 @@ func TestWhatMayHaveArrivedIsNeverSaidToBeUnsent(t *testing.T) {
 
 func TestADayThatIsNotTodayIsNamed(t *testing.T) {
 	tr := pushes(stand{status: tidings.Sent})
-	if got, want := trail.Summary(tr, nil, now().Add(24*time.Hour)), "Push reached the device at 10:02:11 UTC on 1 December 2026."; got != want {
+	if got, want := trail.Summary(tr, trail.Service{}, now().Add(24*time.Hour)), "Push reached the device at 10:02:11 UTC on 1 December 2026."; got != want {
 		t.Errorf("said %s, want %s", got, want)
 	}
 }
@@ -233,7 +233,7 @@ func deliveries(c tidings.Channel, all ...stand) []store.TrailDelivery {
 }
 
 func line(b *strings.Builder, label string, t *store.Trail) {
-	fmt.Fprintf(b, "%-24s %s\n", label, trail.Summary(t, nil, now()))
+	fmt.Fprintf(b, "%-24s %s\n", label, trail.Summary(t, trail.Service{}, now()))
 }
 
 func orNone(r tidings.Reason) string {

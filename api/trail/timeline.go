@@ -40,8 +40,8 @@ type told struct {
 }
 
 // timeline is what happened, oldest first.
-func timeline(t *store.Trail, providers map[string]Provider, now time.Time) []wire.Moment {
-	w := &teller{telling: telling{t, providers, now}}
+func timeline(t *store.Trail, s Service, now time.Time) []wire.Moment {
+	w := &teller{telling: telling{s, t, now}}
 	n := &t.Notification
 	w.add(n.AcceptedAt, kindAccepted, nil, "Accepted from "+n.App+".")
 	for _, d := range n.Decisions {
@@ -228,7 +228,7 @@ func (w *teller) died(d *store.TrailDelivery, at time.Time, why tidings.Reason) 
 }
 
 func (w *teller) receipt(r tidings.Receipt) string {
-	text := vendor(r.Provider, w.providers) + " reports: " + string(r.Status)
+	text := vendor(r.Provider, w.Providers) + " reports: " + string(r.Status)
 	if r.Code != "" {
 		text += " (" + r.Code + ")"
 	}

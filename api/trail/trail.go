@@ -1,7 +1,7 @@
 // Package trail tells what became of a notification: as JSON, as a timeline in plain words, and
 // in one sentence that a support person can read out.
 //
-// It promises to be a pure function of what the log knows and an instant. It must never show
+// It promises to be a pure function of what the log knows, of how the service stands, and an instant. It must never show
 // an address unmasked, or what a message said.
 package trail
 
@@ -23,23 +23,31 @@ type Provider struct {
 	PerSecond float64             // calls; 0: no limit
 }
 
-// A telling is of which trail is told, and when.
-type telling struct {
-	trail     *store.Trail
-	providers map[string]Provider // the configured ones, by name
-	now       time.Time
+// A Service is what trails tell of the service itself.
+type Service struct {
+	Providers map[string]Provider // the configured ones, by name
+	// Down reports whether the broker can be used at present. It is asked of what might be sent and is
+	// not; nil: it can.
+	Down func() bool
 }
 
-// Present is a trail as the API shows it at now. providers are the configured ones, by name.
-func Present(t *store.Trail, providers map[string]Provider, now time.Time) wire.Trail {
+// A telling is of which trail is told, and when.
+type telling struct {
+	Service
+	trail *store.Trail
+	now   time.Time
+}
+
+// Present is a trail as the API shows it at now.
+func Present(t *store.Trail, s Service, now time.Time) wire.Trail {
 	n := &t.Notification
 	out := wire.Trail{
 		Notification: Notification(n, status(t, now)),
 		Decisions:    wire.Decisions(n.Decisions),
 		Holds:        make([]wire.Hold, 0, len(t.Holds)),
 		Deliveries:   make([]wire.Delivery, 0, len(t.Deliveries)),
-		Timeline:     timeline(t, providers, now),
-		Summary:      Summary(t, providers, now),
+		Timeline:     timeline(t, s, now),
+		Summary:      Summary(t, s, now),
 		Parts:        t.Parts,
 		Digest:       t.Digest(),
 	}

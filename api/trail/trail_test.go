@@ -52,8 +52,8 @@ func story() *store.Trail {
 	}
 }
 
-func types() map[string]trail.Provider {
-	return map[string]trail.Provider{"apns": {Type: "apns", Channel: tidings.Push}, "mail-eu": {Type: "ses", Channel: tidings.Email}}
+func types() trail.Service {
+	return trail.Service{Providers: map[string]trail.Provider{"apns": {Type: "apns", Channel: tidings.Push}, "mail-eu": {Type: "ses", Channel: tidings.Email}}}
 }
 
 func TestTheTimelineTellsTheStoryInOrder(t *testing.T) {
@@ -96,7 +96,7 @@ func TestAttemptsAreToldForWhatTheyWere(t *testing.T) {
 		tr.Deliveries = deliveries(tidings.SMS, stand{status: tidings.Sent})
 		tr.Deliveries[0].Attempts = []tidings.Attempt{c.attempt}
 		said := ""
-		for _, m := range trail.Present(tr, map[string]trail.Provider{"twilio": {Type: "twilio"}, "smtp": {Type: "smtp"}}, now()).Timeline {
+		for _, m := range trail.Present(tr, trail.Service{Providers: map[string]trail.Provider{"twilio": {Type: "twilio"}, "smtp": {Type: "smtp"}}}, now()).Timeline {
 			if m.Kind == "attempt" {
 				said = m.Text
 			}
@@ -126,7 +126,7 @@ func TestTheTimelineTellsOfEndsThatNoAttemptBrought(t *testing.T) {
 			tr.Notification.ExpiresAt = now()
 		}
 		var last wire.Moment
-		for _, m := range trail.Present(tr, nil, now()).Timeline {
+		for _, m := range trail.Present(tr, trail.Service{}, now()).Timeline {
 			last = m
 		}
 		if last.Kind != c.kind || last.Text != c.want || last.DeliveryID != tr.Deliveries[0].ID {
@@ -139,7 +139,7 @@ func TestASimulatedAttemptNamesNobodyAsHavingAccepted(t *testing.T) {
 	tr := channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})
 	tr.Notification.Test = true
 	tr.Deliveries[0].Attempts = []tidings.Attempt{{Provider: "twilio", Outcome: tidings.OK}}
-	for _, m := range trail.Present(tr, map[string]trail.Provider{"twilio": {Type: "twilio"}}, now()).Timeline {
+	for _, m := range trail.Present(tr, trail.Service{Providers: map[string]trail.Provider{"twilio": {Type: "twilio"}}}, now()).Timeline {
 		if m.Kind == "attempt" && m.Text != "Simulated for a test key; Twilio was not called." {
 			t.Errorf("told %q", m.Text)
 		}
@@ -175,7 +175,7 @@ func TestATrailShowsStatusesAsPeopleAreToldThem(t *testing.T) {
 		if c.past {
 			tr.Notification.ExpiresAt = now()
 		}
-		b, err := json.Marshal(trail.Present(tr, nil, now()))
+		b, err := json.Marshal(trail.Present(tr, trail.Service{}, now()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestATrailShowsStatusesAsPeopleAreToldThem(t *testing.T) {
 }
 
 func TestListsOfATrailAreNeverNull(t *testing.T) {
-	b, err := json.Marshal(trail.Present(channel(tidings.Push, stand{status: tidings.Queued}), nil, now()))
+	b, err := json.Marshal(trail.Present(channel(tidings.Push, stand{status: tidings.Queued}), trail.Service{}, now()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,8 @@ func (t *telling) wait(d *store.TrailDelivery) string {
 	switch rate := t.trail.Rates[d.Lane]; {
 	case t.trail.WorkedAt.Before(t.now.Add(-unseen)):
 		return t.tried(d) + "is waiting: no process that sends is running" + t.lastSeen()
+	case t.Down != nil && t.Down():
+		return t.tried(d) + "is waiting since " + at(since, t.now) + ": the broker cannot be used at present, so nothing is handed to the processes that send"
 	case behind(d):
 		why = waiting(tidings.ReasonSidelined)
 	case rate > 0:
@@ -144,7 +146,7 @@ func lastTry(d *store.TrailDelivery) *tidings.Attempt {
 // providerRate tells of a provider whose rate is limited, where that may be what is waited for.
 func (t *telling) providerRate(d *store.TrailDelivery) string {
 	var names []string
-	for name, p := range t.providers {
+	for name, p := range t.Providers {
 		if p.PerSecond > 0 && p.Channel == d.Channel && t.mayTake(name, d) {
 			names = append(names, name)
 		}
@@ -153,7 +155,7 @@ func (t *telling) providerRate(d *store.TrailDelivery) string {
 		return ""
 	}
 	name := slices.Min(names)
-	return fmt.Sprintf("%s is called %s times a second at most", vendor(name, t.providers), number(t.providers[name].PerSecond))
+	return fmt.Sprintf("%s is called %s times a second at most", vendor(name, t.Providers), number(t.Providers[name].PerSecond))
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

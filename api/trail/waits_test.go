@@ -11,11 +11,11 @@ import (
 )
 
 // providers are those that the tests of this file are about: two for SMS, one for push.
-func providers() map[string]trail.Provider {
-	return map[string]trail.Provider{
+func providers() trail.Service {
+	return trail.Service{Providers: map[string]trail.Provider{
 		"apns": {Type: "apns", Channel: tidings.Push}, "twilio": {Type: "twilio", Channel: tidings.SMS},
 		"aws-sms": {Type: "aws_sms", Channel: tidings.SMS, PerSecond: 5},
-	}
+	}}
 }
 
 // waiting is a trail whose only delivery came into its lane that long ago and has not gone out.
@@ -167,11 +167,45 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 	}
 }
 
+func TestABrokerThatCannotBeUsedIsToBlameForWhatIsDue(t *testing.T) {
+	const down = "the broker cannot be used at present, so nothing is handed to the processes that send"
+	for _, c := range []struct {
+		why, want string
+		asked     bool
+		trail     *store.Trail
+	}{
+		{"just accepted", "Push is on its way.", false, waiting(tidings.Push, time.Second, nil)},
+		{"due", "Push is waiting since 10:29:30 UTC: " + down + ".", true, waiting(tidings.Push, 30*time.Second, nil)},
+		{"due once more", "Push has not got through yet and is waiting since 10:29:30 UTC: " + down + ".", true, waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
+			tried(d, tidings.Transient)
+			parked(d, -30*time.Second)
+		})},
+		{"due later", "Push is waiting for its turn at 10:31:00 UTC.", false, waiting(tidings.Push, 30*time.Second, func(_ *store.Trail, d *store.TrailDelivery) { parked(d, time.Minute) })},
+		{"an operator paused the lane", "Push is waiting: an operator paused the lane push.bulk at 10:29:00 UTC; it is sent once the lane is resumed.", false,
+			waiting(tidings.Push, 30*time.Second, func(tr *store.Trail, _ *store.TrailDelivery) {
+				tr.Pauses = []store.Pause{{Name: "push.bulk", Channel: tidings.Push, Cause: store.PauseOperator, Since: ago(time.Minute)}}
+			})},
+		{"over", "Push reached the device at 10:02:11 UTC.", false, pushes(stand{status: tidings.Sent})},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			asked := false
+			around := providers()
+			around.Down = func() bool {
+				asked = true
+				return true
+			}
+			if got := trail.Summary(c.trail, around, now()); got != c.want || asked != c.asked {
+				t.Errorf("said  %s\nwant  %s\nasked of the broker: %v", got, c.want, asked)
+			}
+		})
+	}
+}
+
 // told are the entries of the timeline from the second on that stand for waits.
 func told(tr *store.Trail) []string { return waits(tr, providers()) }
 
-func waits(tr *store.Trail, providers map[string]trail.Provider) (all []string) {
-	for _, m := range trail.Present(tr, providers, now()).Timeline {
+func waits(tr *store.Trail, s trail.Service) (all []string) {
+	for _, m := range trail.Present(tr, s, now()).Timeline {
 		if m.Kind == "queued" && !strings.Contains(m.Text, "waits for its turn") {
 			all = append(all, m.At.Format("15:04:05 ")+m.Text)
 		}

@@ -48,6 +48,9 @@ func TestABrokerThatIsAwayForNinetySecondsCostsNobodyTheirPush(t *testing.T) {
 						if about := w.refused(http.MethodGet, "/readyz", nil); w.sqlite && !strings.Contains(about, "broker") {
 							t.Errorf("readiness says %q", about)
 						}
+						if s := w.trail(ids[len(ids)-5]).Summary; !strings.Contains(s, "the broker cannot be used at present") {
+							t.Errorf("the trail says %s", s)
+						}
 					}
 					time.Sleep(time.Second)
 				}
