@@ -190,9 +190,9 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
-	a.push("http", server.Shutdown)
+	a.push("http", endHTTP(server, s.Log))
 	if a.Workers != nil { // they stop first: meanwhile probes and posts are told why, and receipts are taken
-		a.push("workers", a.Workers.Stop)
+		a.push("workers", endWorkers(a.Workers, s.Log))
 	}
 	go func() { a.served <- server.Serve(a.listener) }()
 	return a, nil

@@ -225,6 +225,25 @@ func TestWhileCallsEndReadinessIsRedAndPostsAreRefused(t *testing.T) {
 	})
 }
 
+// What outlasts shutdown_timeout is cut, and told as unknown: the process has ended as it was asked to.
+func TestCallsThatOutlastTheShutdownDoNotMakeItFail(t *testing.T) {
+	onSQLite(t, func(c *config.Config) { c.ShutdownTimeout = 2 * time.Second }, func(t *testing.T, w *world) {
+		w.faults(`[{"provider":"apns","do":{"hang":"1m"},"times":1}]`)
+		w.device("u_1", 1)
+		id := w.post(shipped("u_1", nil))
+		time.Sleep(time.Second)
+		begin := time.Now()
+		w.stop() // fails the test with an error
+		if took := time.Since(begin); took > 4*time.Second {
+			t.Errorf("took %v", took)
+		}
+		w.start()
+		if s := w.until(id, "sent", time.Minute); s.Deliveries[0].Attempts[0].Outcome != "unknown" {
+			t.Errorf("the call that was cut: %+v", s.Deliveries[0].Attempts[0])
+		}
+	})
+}
+
 // onceEach checks that the providers accepted n deliveries, each once.
 func (w *world) onceEach(n int) {
 	w.t.Helper()
