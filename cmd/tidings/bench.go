@@ -19,6 +19,9 @@ func newBench() *cobra.Command {
 		ValidArgs: bench.Kinds(),
 		Args:      cobra.OnlyValidArgs,
 		RunE: func(cmd *cobra.Command, kinds []string) error {
+			if o.Rounds < 1 || o.Deliveries < 1 || o.Span <= 0 {
+				return errUsage("--rounds, --deliveries and --span must be above 0")
+			}
 			self, err := os.Executable()
 			if err != nil {
 				return err

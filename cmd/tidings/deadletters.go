@@ -169,7 +169,7 @@ func (f deadFilter) redrive(ids []string) (wire.Redrive, error) {
 }
 
 // errDeclined is an answer other than yes.
-var errDeclined = errors.New("nothing was changed")
+var errDeclined = errors.New("nothing was changed: answer y, or give --yes")
 
 // redrive counts first, and asks unless yes is given.
 func redrive(cmd *cobra.Command, r *remote, in wire.Redrive, dryRun, yes bool) error {

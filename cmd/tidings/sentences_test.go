@@ -32,6 +32,8 @@ func TestErrorsAreSentencesWithTheMend(t *testing.T) {
 		{"send --type order.shipped --user u_1 --data 5", `--data: not a JSON object, such as {"order":"4711"}; see --help`},
 		{"send order.shipped", "write it as: tidings send --type TYPE --user ID [flags]; tidings send --help says more"},
 		{"bench extra", "write it as: tidings bench [accept|drain|blast]... [flags]; tidings bench --help says more"},
+		{"bench --rounds 0", "--rounds, --deliveries and --span must be above 0; see --help"},
+		{"simulate --listen-base 0 --hooks nonsense", `--hooks: "nonsense" is not a URL such as http://127.0.0.1:8080; see --help`},
 		{"serve --roles api", "--roles: roles: SQLite serves api and worker in one process; set database_url to split them"},
 		{"serve --roles nope", `--roles: roles: "nope" is neither api nor worker`},
 		{"serve --roles=", "--roles: roles: name api, worker or both"},
