@@ -110,15 +110,19 @@ func (t *telling) lastSeen() string {
 	return "; one was seen last at " + at(t.trail.WorkedAt, t.now)
 }
 
-// putBack is why a worker put a delivery back, unless it has been tried since.
+// putBack is why a worker put a delivery back, unless it has been tried or redriven since.
 func (t *telling) putBack(d *store.TrailDelivery) (text string) {
 	since := d.QueuedAt
 	if last := lastTry(d); last != nil {
 		since = last.EndedAt
 	}
 	for _, m := range t.trail.Timeline {
-		if m.Kind == kindQueued && m.Delivery == d.ID && !m.At.Before(since) {
+		switch {
+		case m.Delivery != d.ID || m.At.Before(since):
+		case m.Kind == kindQueued:
 			text, since = m.Text, m.At
+		case m.Kind == kindRedriven:
+			text, since = "", m.At
 		}
 	}
 	return text

@@ -120,6 +120,13 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				parked(d, 5*time.Minute)
 				tr.Timeline = []store.Moment{{At: ago(time.Second), Kind: "queued", Delivery: d.ID, Text: "the provider asked that nothing be sent to this address until 10:35:00 UTC"}}
 			})},
+		{"a device that was to be left alone before it was redriven", "Push is waiting for its turn at 10:31:00 UTC: an operator asked for another try.",
+			waiting(tidings.Push, 30*time.Second, func(tr *store.Trail, d *store.TrailDelivery) {
+				parked(d, time.Minute)
+				d.Reason = tidings.ReasonRedriven
+				tr.Timeline = []store.Moment{{At: ago(20 * time.Second), Kind: "queued", Delivery: d.ID, Text: "the provider asked that nothing be sent to this address until 10:29:50 UTC"},
+					{At: ago(time.Second), Kind: "redriven", Delivery: d.ID, Text: "an operator asked for another try"}}
+			})},
 		{"a retry", "Push has not got through yet: APNs is in trouble; the next try is at 10:31:00 UTC.",
 			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
 				parked(d, time.Minute)

@@ -84,13 +84,19 @@ func (t *tx) remark(all []remark) error {
 	}, nil)
 }
 
+// noWordCame begins what is told then.
+const noWordCame = "no receipt came in time"
+
+// NoWord reports whether the delivery of the moment waited for a receipt in vain.
+func (m Moment) NoWord() bool { return m.Kind == kindNoWord && strings.HasPrefix(m.Text, noWordCame) }
+
 // noWord is what is told when a delivery waited for a receipt in vain.
 func noWord(r Resolution) string {
 	switch {
 	case r.Status == tidings.Parked:
-		return "no receipt came in time, so it is tried again"
+		return noWordCame + ", so it is tried again"
 	case r.Why != "":
-		return "no receipt came in time, and it is not tried again, since " + r.Why
+		return noWordCame + ", and it is not tried again, since " + r.Why
 	}
-	return "no receipt came in time"
+	return noWordCame
 }
