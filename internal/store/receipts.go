@@ -264,36 +264,6 @@ func (a *applying) effects() error {
 	return a.apply(effects, a.category)
 }
 
-// effectOf is what a receipt of a delivery does to its address.
-func effectOf(r tidings.Receipt, c tidings.Channel, address tidings.AddressID) effect {
-	kind, reason := receiptEffect(r, c)
-	return effect{AddressEffect: AddressEffect{Kind: kind, DeadSince: r.At}, address: address, channel: c,
-		delivery: r.Delivery, reason: reason, source: r.Provider, at: r.ReceivedAt, retired: new(bool)}
-}
-
-// receiptEffect is what a receipt does to the address. A number is retired at the second refusal
-// only: carriers also call handsets unknown that are switched off.
-func receiptEffect(r tidings.Receipt, c tidings.Channel) (EffectKind, tidings.Reason) {
-	if r.Status == tidings.ReceiptComplained {
-		return EffectSuppress, tidings.ReasonSuppressedComplaint
-	}
-	if !r.Refuses() {
-		return EffectNone, ""
-	}
-	switch r.Outcome {
-	case tidings.RecipientDead:
-		if c == tidings.SMS {
-			return EffectStrikeOut, tidings.ReasonRecipientDead
-		}
-		return EffectRetire, tidings.ReasonRecipientDead
-	case tidings.RecipientSuspect:
-		return EffectStrike, tidings.ReasonQuarantined
-	case tidings.RecipientOptout:
-		return EffectSuppress, tidings.ReasonOptedOutChannel
-	}
-	return EffectNone, ""
-}
-
 func (a *applying) fresh(want func(*tidings.Receipt) bool) []tidings.Receipt {
 	var out []tidings.Receipt
 	for _, id := range a.ids {
