@@ -38,13 +38,14 @@ func (t *tx) apply(effects []effect, category func(name string) (tidings.Categor
 	for _, list := range kinds {
 		slices.SortStableFunc(list, func(a, b effect) int { return bytes.Compare(a.address[:], b.address[:]) })
 	}
+	var said []remark
 	steps := []func() error{
 		func() error { return t.worked(kinds[EffectOK]) },
-		func() error { return t.retireDead(kinds[EffectRetire]) },
-		func() error { return t.strike(kinds[EffectStrike], tidings.AddressQuarantined) },
-		func() error { return t.strike(kinds[EffectStrikeOut], tidings.AddressRetired) },
+		func() error { return t.retireDead(kinds[EffectRetire], &said) },
+		func() error { return t.strike(kinds[EffectStrike], tidings.AddressQuarantined, &said) },
+		func() error { return t.strike(kinds[EffectStrikeOut], tidings.AddressRetired, &said) },
 		func() error { return t.suppress(kinds[EffectSuppress], category) },
-		func() error { return t.tellRetired(effects) },
+		func() error { return t.remark(said) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -62,7 +63,7 @@ func (t *tx) worked(list []effect) error {
 }
 
 // retireDead takes addresses out of use, but for those registered after the service last saw them work.
-func (t *tx) retireDead(list []effect) error {
+func (t *tx) retireDead(list []effect, said *[]remark) error {
 	return t.each("address_dead", len(list), func(i int) []any {
 		e := list[i]
 		before := e.DeadSince
@@ -73,32 +74,33 @@ func (t *tx) retireDead(list []effect) error {
 	}, func(i int, r row) error {
 		var id tidings.AddressID
 		*list[i].retired = true
+		*said = append(*said, list[i].remark(kindRetired, "the provider says that the address is gone, so it is not used any more"))
 		return r.Scan(into(&id))
 	})
 }
 
-func (t *tx) strike(list []effect, to tidings.AddressStatus) error {
+// strike counts refusals of addresses, of which the second gives them a status.
+func (t *tx) strike(list []effect, to tidings.AddressStatus, said *[]remark) error {
 	return t.each("address_strike", len(list), func(i int) []any {
 		e := list[i]
 		return []any{e.address[:], string(to), string(e.reason), e.at.UnixMicro(), e.at.Add(-strikeWindow).UnixMicro()}
 	}, func(i int, r row) error {
-		var status string
-		if err := r.Scan(&status); err != nil {
-			return err
+		var status tidings.AddressStatus
+		err := r.Scan(&status)
+		switch status {
+		case tidings.AddressRetired:
+			*list[i].retired = true
+			*said = append(*said, list[i].remark(kindRetired, "the address was refused for the second time within a day, so it is not used any more"))
+		case tidings.AddressQuarantined:
+			*said = append(*said, list[i].remark(kindAside, "the address is set aside, since it was refused again"))
 		}
-		*list[i].retired = tidings.AddressStatus(status) == tidings.AddressRetired
-		return nil
+		return err
 	})
 }
 
-// tellRetired writes into the timeline which deliveries cost an address.
-func (t *tx) tellRetired(effects []effect) error {
-	effects = slices.DeleteFunc(slices.Clone(effects), func(e effect) bool { return !*e.retired })
-	return t.each("timeline_add", len(effects), func(i int) []any {
-		e := effects[i]
-		ntf := tidings.NotificationOf(e.delivery)
-		return []any{ntf[:], e.at.UnixMicro(), "address_retired", int64(tidings.OrdinalOf(e.delivery)), "the provider says that the address is gone, so it is not used any more"}
-	}, nil)
+// remark tells of what the effect came to, beside the delivery that brought it.
+func (e *effect) remark(kind, text string) remark {
+	return remark{id: e.delivery, at: e.at, kind: kind, text: text}
 }
 
 // effectOf is what a receipt of a delivery does to its address.

@@ -23,18 +23,20 @@ func TestWhatResultsDoToTheAddress(t *testing.T) {
 		why     string
 		steps   []step
 		status  tidings.AddressStatus
-		retired bool // said by the last result
+		retired bool   // said by the last result
+		told    string // in its timeline
 	}{
-		{"proof retires", []step{{0, retire}}, tidings.AddressRetired, true},
-		{"it is retired once", []step{{0, retire}, {time.Minute, retire}}, tidings.AddressRetired, false},
-		{"proof from before the registration does not count", []step{{0, store.AddressEffect{Kind: store.EffectRetire, DeadSince: registered.Add(-time.Second)}}}, tidings.AddressActive, false},
-		{"proof from after the registration counts", []step{{0, store.AddressEffect{Kind: store.EffectRetire, DeadSince: registered.Add(time.Second)}}}, tidings.AddressRetired, true},
-		{"one strike is nothing", []step{{0, strike}}, tidings.AddressActive, false},
-		{"two strikes in a day quarantine", []step{{0, strike}, {23 * time.Hour, strike}}, tidings.AddressQuarantined, false},
-		{"two strikes in two days do not", []step{{0, strike}, {25 * time.Hour, strike}}, tidings.AddressActive, false},
-		{"what worked in between forgives", []step{{0, strike}, {time.Hour, ok}, {2 * time.Hour, strike}}, tidings.AddressActive, false},
-		{"two refusals of a number retire it", []step{{0, strikeOut}, {time.Hour, strikeOut}}, tidings.AddressRetired, true},
-		{"it worked", []step{{0, ok}}, tidings.AddressActive, false},
+		{"proof retires", []step{{0, retire}}, tidings.AddressRetired, true, "address_retired: the provider says that the address is gone, so it is not used any more"},
+		{"it is retired once", []step{{0, retire}, {time.Minute, retire}}, tidings.AddressRetired, false, ""},
+		{"proof from before the registration does not count", []step{{0, store.AddressEffect{Kind: store.EffectRetire, DeadSince: registered.Add(-time.Second)}}}, tidings.AddressActive, false, ""},
+		{"proof from after the registration counts", []step{{0, store.AddressEffect{Kind: store.EffectRetire, DeadSince: registered.Add(time.Second)}}}, tidings.AddressRetired, true, "address_retired: the provider says that the address is gone, so it is not used any more"},
+		{"one strike is nothing", []step{{0, strike}}, tidings.AddressActive, false, ""},
+		{"two strikes in a day quarantine", []step{{0, strike}, {23 * time.Hour, strike}}, tidings.AddressQuarantined, false, "decided: the address is set aside, since it was refused again"},
+		{"so does the third, which came too late to know", []step{{0, strike}, {time.Minute, strike}, {2 * time.Minute, strike}}, tidings.AddressQuarantined, false, "decided: the address is set aside, since it was refused again"},
+		{"two strikes in two days do not", []step{{0, strike}, {25 * time.Hour, strike}}, tidings.AddressActive, false, ""},
+		{"what worked in between forgives", []step{{0, strike}, {time.Hour, ok}, {2 * time.Hour, strike}}, tidings.AddressActive, false, ""},
+		{"two refusals of a number retire it", []step{{0, strikeOut}, {time.Hour, strikeOut}}, tidings.AddressRetired, true, "address_retired: the address was refused for the second time within a day, so it is not used any more"},
+		{"it worked", []step{{0, ok}}, tidings.AddressActive, false, ""},
 	}
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		for _, c := range cases {
@@ -59,8 +61,12 @@ func TestWhatResultsDoToTheAddress(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if told := len(trail.Timeline) == 1 && trail.Timeline[0].Kind == "address_retired"; told != c.retired {
-					t.Fatalf("timeline %+v", trail.Timeline)
+				told := ""
+				for _, m := range trail.Timeline {
+					told += m.Kind + ": " + m.Text
+				}
+				if told != c.told {
+					t.Fatalf("told %q, want %q", told, c.told)
 				}
 			})
 		}

@@ -16,7 +16,9 @@ const (
 	kindCause   = "decided"  // why a delivery ended, where its reason covers several things
 	kindHeld    = "held"     // what had been decided before it was decided again
 	kindLeft    = "released" // what a digest told of, and goes on without
-	kindDied    = "died"     // what a delivery died of that is dead no more
+	kindRetired = "address_retired"
+	kindAside   = "decided" // an address is used no more until it is registered again
+	kindDied    = "died"    // what a delivery died of that is dead no more
 )
 
 // causeIs begins a remark that tells a cause.
