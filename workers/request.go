@@ -10,6 +10,7 @@ import (
 type request struct {
 	priority tidings.Priority
 	retry    bool // a call that repeats another
+	tried    bool // of a delivery that was claimed before
 	late     bool // work that was set aside
 }
 
@@ -22,10 +23,10 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	line, rate := g.turns[p], g.rate(p)
 	n, again := g.freeLocked(p, now)
 	if yields := line.yields(r.late, now); n == 0 || yields {
-		return nil, line.take(r.late, latest(again, now.Add(busy)), rate)
+		return nil, line.take(r, latest(again, now.Add(busy)), rate)
 	}
 	if retry && g.breaker.openUntil.IsZero() && !g.budget.allows(now) {
-		return nil, line.take(r.late, now.Add(overBudget), rate)
+		return nil, line.take(r, now.Add(overBudget), rate)
 	}
 	line.goes(r.late, now, rate)
 	g.calls++
@@ -42,7 +43,7 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 func (g *gate) reopening(r request, now time.Time) time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.turns[r.priority].take(r.late, latest(g.breaker.openUntil, now.Add(busy)), g.rate(r.priority))
+	return g.turns[r.priority].take(r, latest(g.breaker.openUntil, now.Add(busy)), g.rate(r.priority))
 }
 
 // early is how many more calls of what waits for turns far ahead could be made within a span, and of
@@ -58,7 +59,7 @@ func (g *gate) early(p tidings.Priority, now time.Time, span time.Duration) (fre
 	return line.early(false, free, rate, now, span), line.early(true, free, rate, now, span)
 }
 
-// nobody forgets the turns of fresh work: none waits for them.
+// nobody forgets the turns of fresh work that was not tried: none waits for them.
 func (g *gate) nobody(p tidings.Priority) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

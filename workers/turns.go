@@ -21,7 +21,8 @@ const (
 // Late work has a line of its own, and what is fresh goes before it. It is not safe for concurrent use.
 type turns struct {
 	next   time.Time // the first free one
-	late   time.Time // of late work
+	late   time.Time // the same of late work
+	tried  time.Time // behind the last one of what was tried, which the log cannot tell from what waits for its own time
 	asked  time.Time // when fresh work last asked for a permit
 	beside time.Time // from when a late one may go while fresh work waits
 	pace   float64   // calls a second when it was last busy
@@ -50,13 +51,16 @@ func (t *turns) gap(most float64) time.Duration {
 }
 
 // take is the next free turn, not before earliest.
-func (t *turns) take(late bool, earliest time.Time, most float64) time.Time {
+func (t *turns) take(r request, earliest time.Time, most float64) time.Time {
 	next := &t.next
-	if late {
+	if r.late {
 		next = &t.late
 	}
 	gap, at := t.gap(most), latest(*next, earliest)
 	*next = at.Add(gap)
+	if r.tried && !r.late {
+		t.tried = *next
+	}
 	return at.Add(rand.N(min(gap/4, busy)))
 }
 
@@ -102,8 +106,8 @@ func (t *turns) early(late bool, free int, most float64, now time.Time, span tim
 	return int(math.Ceil(pace*span.Seconds())) + free
 }
 
-// nobody forgets the turns of fresh work: none waits for them.
-func (t *turns) nobody() { t.next = time.Time{} }
+// nobody forgets the turns of fresh work that was not tried: none waits for them.
+func (t *turns) nobody() { t.next = t.tried }
 
 // again forgets the turns that were given.
-func (t *turns) again() { t.next, t.late = time.Time{}, time.Time{} }
+func (t *turns) again() { t.next, t.late, t.tried = time.Time{}, time.Time{}, time.Time{} }

@@ -18,16 +18,16 @@ func TestDeliveriesComeBackAtThePaceOfTheProvider(t *testing.T) {
 	}
 	var last time.Time
 	for range 1000 {
-		last = l.take(false, now, 0)
+		last = l.take(request{}, now, 0)
 	}
 	if span := last.Sub(now); span < 4500*time.Millisecond || span > 5500*time.Millisecond {
 		t.Errorf("a thousand come back within %v, want five seconds", span)
 	}
-	if first := l.take(false, now.Add(time.Minute), 0); first.Before(now.Add(time.Minute)) {
+	if first := l.take(request{}, now.Add(time.Minute), 0); first.Before(now.Add(time.Minute)) {
 		t.Errorf("a turn before its earliest time")
 	}
 	l.again()
-	if first := l.take(false, now, 0); first.After(now.Add(busy)) {
+	if first := l.take(request{}, now, 0); first.After(now.Add(busy)) {
 		t.Errorf("after all turns are forgotten the first is in %v", first.Sub(now))
 	}
 }
@@ -35,7 +35,7 @@ func TestDeliveriesComeBackAtThePaceOfTheProvider(t *testing.T) {
 func TestARateBoundsThePaceAndAnIdleProviderHasOne(t *testing.T) {
 	for most, want := range map[float64]time.Duration{0: time.Second / slowest, 10: 100 * time.Millisecond} {
 		var l turns
-		l.take(false, start, most)
+		l.take(request{}, start, most)
 		if got := l.next.Sub(start); got != want {
 			t.Errorf("at most %v a second: a turn every %v, want %v", most, got, want)
 		}
@@ -73,5 +73,21 @@ func TestALowRateIsUsed(t *testing.T) {
 				t.Errorf("%v a second, %v: %d calls in %v, want %d", rate, p, calls, span, want)
 			}
 		}
+	}
+}
+
+// Of what was not tried the log knows whether any waits; the turns of what was tried are kept.
+func TestTurnsThatNobodyWaitsForAreForgottenButThoseOfWhatWasTried(t *testing.T) {
+	var l turns
+	for range 100 {
+		l.take(request{}, start, 10)
+	}
+	l.take(request{tried: true}, start, 10)
+	for range 100 {
+		l.take(request{}, start, 10)
+	}
+	l.nobody()
+	if got := l.take(request{}, start, 10).Sub(start).Round(busy); got != 10100*time.Millisecond {
+		t.Errorf("the next turn is in %v, want it behind what was tried", got)
 	}
 }
