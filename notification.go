@@ -104,8 +104,10 @@ type Cause string
 const (
 	CauseThread  Cause = "thread"  // of opted_out_category: one thread is muted
 	CauseChannel Cause = "channel" // of consent_missing: a yes to this channel is, whatever there is to others
-	CauseLaw     Cause = "law"     // of quiet_hours: the law has marketing SMS wait
-	CauseWindow  Cause = "window"  // of quiet_hours: the catalogue has them wait
+	CauseLaw     Cause = "law"     // of quiet_hours: the law has marketing SMS wait; of expired: for longer than they are of use
+	CauseWindow  Cause = "window"  // of quiet_hours: the catalogue has them wait; of expired: for longer than they are of use
+	CauseQuiet   Cause = "quiet"   // of expired: the user's quiet hours last for longer than it is of use
+	CauseLimits  Cause = "limits"  // of expired: the user's limits are used up for longer than it is of use
 	CauseNever   Cause = "never"   // of quiet_hours: the hours in which they may come leave no moment
 )
 

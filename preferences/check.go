@@ -80,6 +80,10 @@ func Why(r Recheck, reason tidings.Reason, now time.Time) (by tidings.Cause) {
 	case reason == tidings.ReasonQuietHours:
 		calm := r.calm()
 		_, by, _ = calm.until(now)
+	case reason == tidings.ReasonExpired && !expired(r.ExpiresAt, now):
+		calm := r.calm()
+		_, by, _ = calm.until(now)
+		by = outlasting(tidings.ReasonQuietHours, by)
 	case reason == tidings.ReasonOptedOutCategory && r.Preferences.refusesCategory(r.Event.Category.Name, r.Channel) == "":
 		by = tidings.CauseThread
 	case reason == tidings.ReasonConsentMissing:

@@ -1,6 +1,7 @@
 package preferences
 
 import (
+	"cmp"
 	"time"
 
 	"tidings"
@@ -82,11 +83,23 @@ func refuse(reason tidings.Reason, cause tidings.Cause) tidings.Decision {
 func (q *question) conclude() tidings.Decision {
 	switch {
 	case expired(q.ExpiresAt, q.at) && q.reason != tidings.ReasonDigested:
-		return refuse(tidings.ReasonExpired, "")
+		return refuse(tidings.ReasonExpired, outlasting(q.reason, q.cause))
 	case q.at.After(q.now):
 		return tidings.Decision{Action: tidings.ActionHold, Reason: q.reason, Cause: q.cause, Until: q.at, Shifted: q.Shifted && q.SendAt.After(q.now)}
 	}
 	return tidings.Decision{Action: tidings.ActionSend, Addresses: len(q.to), To: q.to}
+}
+
+// outlasting is what keeps something waiting for longer than it is of use, by what would have been
+// the reason of its wait and the cause of that.
+func outlasting(reason tidings.Reason, cause tidings.Cause) tidings.Cause {
+	switch reason {
+	case tidings.ReasonQuietHours:
+		return cmp.Or(cause, tidings.CauseQuiet)
+	case tidings.ReasonRateLimitedUser, tidings.ReasonRateLimitedCategory:
+		return tidings.CauseLimits
+	}
+	return ""
 }
 
 // postpone moves the instant of sending; an earlier one changes nothing.

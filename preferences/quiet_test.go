@@ -1,6 +1,7 @@
 package preferences_test
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -150,6 +151,20 @@ func TestAHoldSaysWhoseHoursTheyAre(t *testing.T) {
 		again := preferences.Recheck{Event: event, Channel: tidings.SMS, Preferences: f.Preferences, Zone: f.Zone, Called: paris.Called(&f.User, c.phone), Address: address, Owner: "u_1"}
 		if _, reason, _ := preferences.Check(again, night); preferences.Why(again, reason, night) != c.want {
 			t.Errorf("%s: of what is queued the cause is %q", c.why, preferences.Why(again, reason, night))
+		}
+		if c.want == tidings.CauseNever {
+			continue
+		}
+		brief, outlasts := night.Add(time.Minute), cmp.Or(c.want, tidings.CauseQuiet)
+		if d := preferences.Decide(preferences.Request{Event: event, ExpiresAt: brief}, f, night)[0]; d.Reason != tidings.ReasonExpired || d.Cause != outlasts {
+			t.Errorf("%s: what is of no use by then is decided %+v", c.why, d)
+		}
+		again.ExpiresAt = brief
+		if _, reason, _ := preferences.Check(again, night); reason != tidings.ReasonExpired || preferences.Why(again, reason, night) != outlasts {
+			t.Errorf("%s: of what is queued and of no use by then the cause is %q", c.why, preferences.Why(again, reason, night))
+		}
+		if why := preferences.Why(again, tidings.ReasonExpired, brief); why != "" {
+			t.Errorf("%s: of what is late for no other reason the cause is %q", c.why, why)
 		}
 	}
 }

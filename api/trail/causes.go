@@ -9,7 +9,7 @@ import (
 
 // causeOf is more of why a delivery ended, as the log has it, where its reason covers several things.
 func causeOf(t *store.Trail, d *store.TrailDelivery) (cause tidings.Cause) {
-	if d.Status != tidings.Suppressed {
+	if !covers(d.Status) {
 		return ""
 	}
 	for _, m := range t.Timeline {
@@ -19,6 +19,9 @@ func causeOf(t *store.Trail, d *store.TrailDelivery) (cause tidings.Cause) {
 	}
 	return cause
 }
+
+// covers reports whether a delivery ends so for reasons that cover several things.
+func covers(s tidings.Status) bool { return s == tidings.Suppressed || s == tidings.Expired }
 
 // causeOfHold is more of why something is held: that of the decision, if it is the one that made the hold.
 func causeOfHold(h *tidings.Hold, d *tidings.Decision) tidings.Cause {

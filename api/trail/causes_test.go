@@ -56,6 +56,17 @@ func TestWhatOneReasonCoversIsToldApart(t *testing.T) {
 		{"no moment is left", "SMS was not sent: the hours in which marketing texts may come leave no moment for it.",
 			"decided: SMS: do not send, since the hours in which marketing texts may come leave no moment for it.",
 			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionSuppress, Reason: tidings.ReasonQuietHours, Cause: tidings.CauseNever}},
+		{"quiet hours that outlast it", "Push was not sent: the user's quiet hours last for longer than it is of use.",
+			"decided: Push: do not send, since the user's quiet hours last for longer than it is of use.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, Cause: tidings.CauseQuiet}},
+		{"hours of the law that outlast it", "SMS was not sent: the law of the phone's country keeps marketing texts back for longer than it is of use.",
+			"decided: SMS: do not send, since the law of the phone's country keeps marketing texts back for longer than it is of use.",
+			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, Cause: tidings.CauseLaw}},
+		{"a cap that outlasts it", "Push was not sent: the user was told enough already, and may be told more only when it is of no use any more.",
+			"decided: Push: do not send, since the user was told enough already, and may be told more only when it is of no use any more.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, Cause: tidings.CauseLimits}},
+		{"too late for no other reason", "Push was not sent: it would have come too late to be of use.", "decided: Push: do not send, since it would have come too late to be of use.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired}},
 		{"a loop", "Push was not sent: the app posts in a circle.", "decided: Push: do not send, since the app posts in a circle.",
 			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonLoopBrake}},
 	} {
@@ -78,6 +89,15 @@ func TestWhatWasQueuedIsToldApartToo(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := kinds(tr, "decided"); !strings.HasSuffix(got[len(got)-1], "is not sent, since the user muted this thread of social.") || strings.Contains(strings.Join(got, " "), "cause") {
+		t.Errorf("told %q", got)
+	}
+	tr = channel(tidings.SMS, stand{status: tidings.Expired, reason: tidings.ReasonExpired})
+	tr.Timeline = []store.Moment{{At: now(), Kind: "decided", Delivery: tr.Deliveries[0].ID, Text: "the cause is window"}}
+	const window = "the catalogue's hours for the phone's country keep marketing texts back for longer than it is of use."
+	if got, want := trail.Summary(tr, trail.Service{}, now()), "SMS was not sent in time: "+window; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := kinds(tr, "expired"); len(got) != 1 || !strings.HasSuffix(got[0], "is not sent any more: "+window) {
 		t.Errorf("told %q", got)
 	}
 	tr = channel(tidings.SMS, stand{status: tidings.Parked})

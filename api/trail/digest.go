@@ -80,7 +80,7 @@ func doubtOf(p *store.PartOf, d *store.TrailDelivery, category string, now time.
 
 // causeWithin is more of why a delivery of a digest ended, where its reason covers several things.
 func causeWithin(p *store.PartOf, d *tidings.Delivery) tidings.Cause {
-	if d.Status != tidings.Suppressed {
+	if !covers(d.Status) {
 		return ""
 	}
 	return p.Causes[d.Channel]
@@ -135,11 +135,13 @@ func whyNot(s tidings.NotificationStatus, all []tidings.Delivery, p *store.PartO
 		if !final || tidings.Summarise(&tidings.Notification{ExpiresAt: expires}, all[i:i+1], false, now) != s {
 			continue
 		}
+		cause := causeWithin(p, &all[i])
 		switch r := all[i].Reason; {
+		case cause != "":
 		case r == "", r == tidings.ReasonCancelled, r == tidings.ReasonExpired, status == tidings.Expired:
-		default:
-			return ": " + because(r, causeWithin(p, &all[i]), c, category)
+			continue
 		}
+		return ": " + because(all[i].Reason, cause, c, category)
 	}
 	return ""
 }

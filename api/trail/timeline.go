@@ -210,7 +210,11 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 		if at.IsZero() { // the sweep has not come by
 			at = w.trail.Notification.ExpiresAt
 		}
-		w.add(at, kindExpired, d, sentence(which+" is not sent any more: it would come too late to be of use"))
+		late := "it would come too late to be of use"
+		if cause := causeOf(w.trail, d); cause != "" {
+			late = because(tidings.ReasonExpired, cause, d.Channel, w.trail.Notification.Category)
+		}
+		w.add(at, kindExpired, d, sentence(which+" is not sent any more: "+late))
 	case tidings.Dead:
 		w.died(d, d.FinishedAt, d.Reason)
 	case tidings.Suppressed:

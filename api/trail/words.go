@@ -72,6 +72,9 @@ func vendor(name string, providers map[string]Provider) string {
 // because is a reason, with its cause, in words that fit after a colon.
 func because(r tidings.Reason, cause tidings.Cause, c tidings.Channel, category string) string {
 	if text := caused(cause, c, category); text != "" {
+		if r == tidings.ReasonExpired && (cause == tidings.CauseLaw || cause == tidings.CauseWindow) {
+			text += " for longer than it is of use"
+		}
 		return text
 	}
 	switch r {
@@ -122,6 +125,10 @@ func caused(cause tidings.Cause, c tidings.Channel, category string) string {
 		return "the catalogue's hours for the phone's country keep marketing texts back"
 	case tidings.CauseNever:
 		return "the hours in which marketing texts may come leave no moment for it"
+	case tidings.CauseQuiet:
+		return "the user's quiet hours last for longer than it is of use"
+	case tidings.CauseLimits:
+		return "the user was told enough already, and may be told more only when it is of no use any more"
 	}
 	return ""
 }

@@ -34,7 +34,7 @@ func TestWhatComesInQuietHoursIsSentAfterTheirEndWithinTheSpread(t *testing.T) {
 		if s.Status != "held" || !strings.Contains(s.Summary, "held until 00:05:00 UTC") {
 			t.Fatalf("in the night it is %s: %s", s.Status, s.Summary)
 		}
-		if s := w.trail(short); s.Status != "suppressed" {
+		if s := w.trail(short); s.Status != "suppressed" || s.Summary != "Push was not sent: the user's quiet hours last for longer than it is of use." {
 			t.Errorf("what is of no use in the morning is %s: %s", s.Status, s.Summary)
 		}
 		time.Sleep(time.Until(time.Date(2000, 1, 1, 0, 4, 59, 0, time.UTC)))
@@ -54,7 +54,7 @@ func TestABacklogWaitsForTheMorningToo(t *testing.T) {
 		w.device("u_1", 1)
 		w.night("u_1", "UTC", "00:01", "00:30")
 		w.faults(`[{"provider":"apns","do":{"status":503,"reason":"ServiceUnavailable"}}]`)
-		id := w.post(shipped("u_1", nil))
+		id, short := w.post(shipped("u_1", nil)), w.post(shipped("u_1", map[string]any{"expires_in": "25m"}))
 		time.Sleep(80 * time.Second) // its tries fail, and the night begins
 		w.sim.ClearFaults()
 		s := w.trail(id)
@@ -68,6 +68,10 @@ func TestABacklogWaitsForTheMorningToo(t *testing.T) {
 		}
 		if !strings.Contains(s.Summary, "waits for the end of quiet hours at 00:30:00 UTC") || s.Deliveries[0].Reason != "quiet_hours" {
 			t.Errorf("in the night: %s, reason %s", s.Summary, s.Deliveries[0].Reason)
+		}
+		const outlast = "the user's quiet hours last for longer than it is of use."
+		if s := w.trail(short); s.Summary != "Push was not sent in time: "+outlast || !tells(s, "expired", outlast) {
+			t.Errorf("of no use in the morning, and it says %s %+v", s.Summary, s.Timeline)
 		}
 		if at := w.sentAt(id, 10*time.Minute); at < "00:30:00" {
 			t.Errorf("sent at %s", at)

@@ -149,7 +149,7 @@ func (q *claiming) tell() error {
 		switch {
 		case f.status == tidings.Parked && f.why != "":
 			told = append(told, remark{f.id, q.request.Now, kindPutBack, f.why})
-		case f.status == tidings.Suppressed && f.cause != "":
+		case f.status != tidings.Parked && f.cause != "":
 			told = append(told, remark{f.id, q.request.Now, kindCause, causeIs + string(f.cause)})
 		}
 	}
