@@ -32,6 +32,7 @@ type Settings struct {
 	Providers map[string]Provider
 	Lanes     []tidings.Lane
 	Limits    map[tidings.Lane]int // deliveries that may wait in the log
+	Lease     time.Duration        // after which the call of a provider is over, whatever came of it
 	// RebuildLane throws away what the broker holds of a lane and makes it again.
 	RebuildLane func(ctx context.Context, lane tidings.Lane) error
 	// LanesChanged tells the workers of this process that something was set for a lane; nil

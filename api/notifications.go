@@ -169,7 +169,7 @@ func (s *service) around(ctx context.Context) trail.Service {
 	for name, p := range s.Providers {
 		all[name] = trail.Provider{Type: p.Type, Channel: p.Channel, Carries: p.Carries, PerSecond: p.PerSecond}
 	}
-	return trail.Service{Providers: all, Down: sync.OnceValue(func() bool {
+	return trail.Service{Providers: all, Lease: s.Lease, Down: sync.OnceValue(func() bool {
 		ctx, cancel := context.WithTimeout(ctx, brokerWithin)
 		defer cancel()
 		return s.Broker(ctx) != nil

@@ -253,16 +253,6 @@ func TestDecideNeedsNothingFromAnUnknownUser(t *testing.T) {
 	}
 }
 
-func TestACapThatOutlastsAnEventIsWhyItExpires(t *testing.T) {
-	r, f := situation()
-	event := *r.Event
-	event.Limits = []tidings.Limit{{Cap: tidings.Cap{Count: 1, Per: 24 * time.Hour, Hold: true}, Scope: "user", Reason: tidings.ReasonRateLimitedUser}}
-	r.Event, f.Told = &event, map[string][]time.Time{"user": {noon.Add(-time.Hour)}}
-	if d := preferences.Decide(r, f, noon)[0]; d.Reason != tidings.ReasonExpired || d.Cause != tidings.CauseLimits {
-		t.Errorf("decided %+v", d)
-	}
-}
-
 // What a user has said, refused and been told before costs a decision nothing but the look at it.
 func TestDecideAllocatesNoMoreForALongHistory(t *testing.T) {
 	cost := func(history int) float64 {

@@ -2,6 +2,7 @@ package trail
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tidings"
@@ -11,7 +12,7 @@ import (
 
 // attempt is what came of one provider call, and what follows from it.
 func (w *teller) attempt(d *store.TrailDelivery, a *tidings.Attempt) string {
-	text := w.outcome(a)
+	text := w.outcome(d, a)
 	if a.Late {
 		text += ", after its time was up"
 	}
@@ -30,7 +31,7 @@ func (w *teller) attempt(d *store.TrailDelivery, a *tidings.Attempt) string {
 
 // outcome is how a provider call ended. A code without a status is mostly one of ours, and says
 // why there was no call or how far it came.
-func (w *teller) outcome(a *tidings.Attempt) string {
+func (w *teller) outcome(d *store.TrailDelivery, a *tidings.Attempt) string {
 	who := vendor(a.Provider, w.Providers)
 	switch {
 	case a.Outcome == tidings.OK && w.trail.Notification.Test:
@@ -44,7 +45,7 @@ func (w *teller) outcome(a *tidings.Attempt) string {
 	case answered(a):
 		return who + " answered" + code(a)
 	case a.Outcome == tidings.OutcomeUnknown:
-		return w.unclear(a, who)
+		return w.unclear(d, a, who)
 	case a.Outcome == tidings.OutcomeExpired:
 		return "it was too late to call " + who
 	case a.Outcome == tidings.ContentRejected && a.Code != "":
@@ -56,16 +57,27 @@ func (w *teller) outcome(a *tidings.Attempt) string {
 }
 
 // unclear is said of a call of which nobody knows what came.
-func (w *teller) unclear(a *tidings.Attempt, who string) string {
+func (w *teller) unclear(d *store.TrailDelivery, a *tidings.Attempt, who string) string {
 	switch a.Code {
+	case store.CodeNotRecorded:
+		if w.mayAnswer(d, a) {
+			return "a receipt of " + who + " came before its answer to the call"
+		}
+		return "the process that was sending it through " + who + " stopped before it told what came of it; the receipts tell"
 	case "lease_over":
 		return "the process that was sending it through " + who + " stopped before it told what came of it; it may have arrived"
-	case store.CodeNotRecorded:
-		return "the process that was sending it through " + who + " stopped before it told what came of it; the receipts tell"
 	case "panic":
 		return "sending it through " + who + " broke off; it may have arrived"
 	}
 	return who + " gave no clear answer" + aside(a)
+}
+
+// mayAnswer reports whether the call may still be running of which a receipt tells: it began before
+// that came, and no call is waited for any longer than its lease.
+func (w *teller) mayAnswer(d *store.TrailDelivery, a *tidings.Attempt) bool {
+	return slices.ContainsFunc(d.Receipts, func(r tidings.Receipt) bool {
+		return r.Attempt == a.Number && w.now.Before(r.ReceivedAt.Add(w.Lease))
+	})
 }
 
 // kept says that an address stays in use although its provider called it dead.

@@ -15,6 +15,11 @@ func TestTheTimelineTellsWhatIsMadeOfAnAttempt(t *testing.T) {
 		d.Status, d.DueAt, d.FinishedAt = tidings.Failed, time.Time{}, now()
 		d.Attempts = []tidings.Attempt{{Delivery: d.ID, Number: 1, Provider: "apns", StartedAt: now(), EndedAt: now(), Outcome: tidings.RecipientDead, HTTPStatus: 410, Code: "Unregistered", Text: text}}
 	}
+	quick := func(d *store.TrailDelivery, before time.Duration) {
+		d.Status, d.DueAt, d.FinishedAt = tidings.Delivered, time.Time{}, ago(before)
+		d.Attempts = []tidings.Attempt{{Delivery: d.ID, Number: 1, Provider: "apns", StartedAt: ago(before), EndedAt: ago(before), Outcome: tidings.OutcomeUnknown, Code: store.CodeNotRecorded, Delivered: true}}
+		d.Receipts = []tidings.Receipt{{Provider: "apns", Attempt: 1, Status: tidings.ReceiptDelivered, At: ago(before), ReceivedAt: ago(before)}}
+	}
 	for _, c := range []struct {
 		why, attempt, summary string
 		tr                    *store.Trail
@@ -51,6 +56,10 @@ func TestTheTimelineTellsWhatIsMadeOfAnAttempt(t *testing.T) {
 				tried(d, tidings.OutcomeUnknown)
 				d.Attempts[0].Code, d.Attempts[0].RetryAt = "lease_over", now().Add(5*time.Second)
 			})},
+		{"a receipt that was quicker than the answer", "A receipt of APNs came before its answer to the call.", "Push reached the device at 10:29:20 UTC.",
+			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) { quick(d, 40*time.Second) })},
+		{"a receipt for a claim that nobody recorded", "The process that was sending it through APNs stopped before it told what came of it; the receipts tell.", "Push reached the device at 10:28:59 UTC.",
+			waiting(tidings.Push, 2*time.Minute, func(_ *store.Trail, d *store.TrailDelivery) { quick(d, 61*time.Second) })},
 		{"a text that cannot be made", "The message could not be made, so APNs was not called (content too large).",
 			"Push could not be delivered: its content is too large.",
 			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
@@ -60,7 +69,9 @@ func TestTheTimelineTellsWhatIsMadeOfAnAttempt(t *testing.T) {
 			})},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			shown := trail.Present(c.tr, providers(), now())
+			around := providers()
+			around.Lease = time.Minute
+			shown := trail.Present(c.tr, around, now())
 			var said []string
 			for _, m := range shown.Timeline {
 				if m.Kind == "attempt" {

@@ -26,6 +26,7 @@ type Provider struct {
 // A Service is what trails tell of the service itself.
 type Service struct {
 	Providers map[string]Provider // the configured ones, by name
+	Lease     time.Duration       // after which a call is over, whatever came of it
 	// Down reports whether the broker can be used at present. It is asked of what might be sent and is
 	// not; nil: it can.
 	Down func() bool

@@ -180,7 +180,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	server := &http.Server{
 		Handler: api.New(api.Settings{
 			Store: a.Store, Intake: a.Intake, Catalogue: books.current, Publish: books.publish,
-			Providers: apiProviders(providers, each), Lanes: laneNames(), Limits: laneLimits(cfg), LanesChanged: lanesChanged(a.Workers),
+			Providers: apiProviders(providers, each), Lanes: laneNames(), Limits: laneLimits(cfg), Lease: cfg.Workers.Delivery.Lease, LanesChanged: lanesChanged(a.Workers),
 			RebuildLane: a.Lanes.Rebuild,
 			Wake:        wake(a.Workers), Ready: a.ready, Broker: a.Lanes.Healthy, Draining: a.draining.Load, Full: a.door.Full, PublicURL: public, Links: signer,
 			ProbesOnly: !cfg.HasRole("api"),
