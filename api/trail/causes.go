@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"slices"
 	"time"
 
 	"tidings"
@@ -29,6 +30,22 @@ func causeOfHold(h *tidings.Hold, d *tidings.Decision) tidings.Cause {
 		return ""
 	}
 	return d.Cause
+}
+
+// meanwhile is what something waited for when it was called off.
+func meanwhile(t *store.Trail, h *tidings.Hold) string {
+	if h.Reason == tidings.ReasonDigested && slices.ContainsFunc(t.Timeline, store.Moment.Gathered) {
+		return "before its digest was sent"
+	}
+	return "while it was held"
+}
+
+// byOthers says why a hold was called off where it was not on request.
+func byOthers(why tidings.Reason) string {
+	if why == "" || why == tidings.ReasonCancelled {
+		return ""
+	}
+	return ": " + waiting(why)
 }
 
 // putOff is said of a delivery that waits until a time, by the word of the user or of somebody else.

@@ -135,3 +135,22 @@ func TestAPartWhoseDigestIsForgottenIsNotSaidToWait(t *testing.T) {
 		t.Errorf("%s: %s", shown.Status, shown.Summary)
 	}
 }
+
+func TestAPartThatIsCalledOffSaysHowFarItsDigestWas(t *testing.T) {
+	for _, c := range []struct {
+		why, want string
+		moments   []store.Moment
+	}{
+		{"it was gathering", "Push was called off while it was held.", nil},
+		{"it waited in its lane, or was dead", "Push was called off before its digest was sent.",
+			[]store.Moment{{At: now(), Kind: "released", Text: "part of the digest " + digestID().String() + ", which has 2"}}},
+	} {
+		tr := one(tidings.Push)
+		tr.Notification.CancelledAt = now()
+		tr.Holds = []tidings.Hold{{Channel: tidings.Push, Reason: tidings.ReasonDigested, State: tidings.HoldCancelled, CalledOff: tidings.ReasonCancelled}}
+		tr.Timeline = c.moments
+		if got := trail.Summary(tr, trail.Service{}, now()); got != c.want {
+			t.Errorf("%s: said %s, want %s", c.why, got, c.want)
+		}
+	}
+}

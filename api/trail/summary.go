@@ -56,7 +56,7 @@ func (w *telling) clause(d tidings.Decision) string {
 			return fmt.Sprintf("%s is held until %s: %s", subject, at(h.Until, now), holding(h.Reason, causeOfHold(&h, &d), d.Channel, t.Notification.Category))
 		}
 		if h.Channel == d.Channel && h.State == tidings.HoldCancelled && d.Action != tidings.ActionSuppress {
-			return subject + " was called off while it was held" + byOthers(h.CalledOff)
+			return subject + " was called off " + meanwhile(t, &h) + byOthers(h.CalledOff)
 		}
 	}
 	switch {
@@ -68,14 +68,6 @@ func (w *telling) clause(d tidings.Decision) string {
 		return subject + " was called off"
 	}
 	return subject + " is being prepared"
-}
-
-// byOthers says why a hold was called off where it was not on request.
-func byOthers(why tidings.Reason) string {
-	if why == "" || why == tidings.ReasonCancelled {
-		return ""
-	}
-	return ": " + waiting(why)
 }
 
 // A stand is where one delivery stands.

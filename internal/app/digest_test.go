@@ -97,7 +97,7 @@ func TestADigestInAPausedLaneTellsOfWhatIsStillOfUse(t *testing.T) {
 			t.Errorf("pushes %s", got)
 		}
 		w.until(single, "expired", time.Minute)
-		for i, want := range []string{"Push was not sent: it would have come too late to be of use.", "Push was called off while it was held."} {
+		for i, want := range []string{"Push was not sent: it would have come too late to be of use.", "Push was called off before its digest was sent."} {
 			if s := w.trail(ids[i]); s.Summary != want {
 				t.Errorf("it is %s: %s; want %s", s.Status, s.Summary, want)
 			}

@@ -138,7 +138,7 @@ func (a *accepting) tell(c *Acceptance) error {
 			left = append(left, item)
 		}
 	}
-	of := fmt.Sprintf("part of the digest %s, which has %d", digest, len(told))
+	of := fmt.Sprintf(gatheredIn+"%s, which has %d", digest, len(told))
 	if n := len(c.Flush.Rest); n > 0 {
 		of += fmt.Sprintf("; %d more did not fit and follow in the next", n)
 	}

@@ -42,6 +42,12 @@ func (m Moment) Decision() (d tidings.Decision, ok bool) { return m.decision(kin
 // same channel have.
 func (m Moment) LeftOut() (d tidings.Decision, ok bool) { return m.decision(kindLeft) }
 
+// gatheredIn begins what the timeline of a part says once its digest is a notification.
+const gatheredIn = "part of the digest "
+
+// Gathered reports whether a digest that tells of the notification was closed at the moment.
+func (m Moment) Gathered() bool { return m.Kind == kindLeft && strings.HasPrefix(m.Text, gatheredIn) }
+
 func (m Moment) decision(kind string) (d tidings.Decision, ok bool) {
 	if m.Kind != kind || !strings.HasPrefix(m.Text, "{") {
 		return d, false
