@@ -107,6 +107,7 @@ const (
 	CauseLaw     Cause = "law"     // of quiet_hours: the law has marketing SMS wait; of expired: for longer than they are of use
 	CauseWindow  Cause = "window"  // of quiet_hours: the catalogue has them wait; of expired: for longer than they are of use
 	CauseQuiet   Cause = "quiet"   // of expired: the user's quiet hours last for longer than it is of use
+	CauseRoute   Cause = "route"   // of no_provider: those of the channel do not carry to the address
 	CauseLimits  Cause = "limits"  // of expired: the user's limits are used up for longer than it is of use
 	CauseNever   Cause = "never"   // of quiet_hours: the hours in which they may come leave no moment
 )

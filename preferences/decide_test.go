@@ -222,15 +222,6 @@ func TestDecideSendsOnlyToAddressesThatMayBeUsed(t *testing.T) {
 	}
 }
 
-func TestDecideLeavesOutAddressesThatNoProviderCarriesTo(t *testing.T) {
-	r, f := situation()
-	f.Providers[tidings.Push] = func(to *tidings.Address) bool { return to.ID != tidings.AddressID{1} }
-	push := preferences.Decide(r, f, noon)[0]
-	if push.Addresses != 1 || push.To[0].ID != (tidings.AddressID{2}) {
-		t.Errorf("sent to %+v", push.To)
-	}
-}
-
 func TestDecideHoldsWhatIsScheduledAndPossible(t *testing.T) {
 	r, f := situation()
 	r.SendAt = noon.Add(time.Minute)

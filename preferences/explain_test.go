@@ -157,17 +157,19 @@ func TestExplainSaysHowManyAddressesNoProviderCarriesTo(t *testing.T) {
 	for _, c := range []struct {
 		carries preferences.Carries
 		want    string
+		cause   tidings.Cause
 	}{
-		{nil, "no provider is configured"},
-		{anywhere, "a provider is configured"},
-		{func(to *tidings.Address) bool { return to.ID == tidings.AddressID{1} }, "a provider is configured, but none carries to 1 of the 2 addresses that can be used"},
-		{nowhere, "a provider is configured, but none carries to 2 of the 2 addresses that can be used"},
+		{nil, "no provider is configured", ""},
+		{anywhere, "a provider is configured", ""},
+		{func(to *tidings.Address) bool { return to.ID == tidings.AddressID{1} }, "a provider is configured, but none carries to 1 of the 2 addresses that can be used", ""},
+		{nowhere, "a provider is configured, but none carries to 2 of the 2 addresses that can be used", tidings.CauseRoute},
 	} {
 		r, f := situation()
 		f.Addresses = append(f.Addresses, with(address(tidings.Push, 5), tidings.AddressRetired, tidings.ReasonRecipientDead))
 		f.Providers[tidings.Push] = c.carries
-		if s := preferences.Explain(r, f, noon)[0].Steps[1]; s.Rule != "provider" || s.Input != c.want {
-			t.Errorf("%s looked at %q, want %q", s.Rule, s.Input, c.want)
+		e := preferences.Explain(r, f, noon)[0]
+		if s := e.Steps[1]; s.Rule != "provider" || s.Input != c.want || e.Decision.Cause != c.cause {
+			t.Errorf("%s looked at %q, want %q; the cause is %q", s.Rule, s.Input, c.want, e.Decision.Cause)
 		}
 	}
 }

@@ -47,7 +47,11 @@ func (q *question) requested() tidings.Reason {
 // provider sees whom the channel reaches, which address tells.
 func (q *question) provider() tidings.Reason {
 	q.to, q.nobody = reachable(q.Facts, q.channel)
-	if q.Providers[q.channel] == nil || q.nobody == tidings.ReasonNoProvider {
+	switch {
+	case q.Providers[q.channel] == nil:
+		return tidings.ReasonNoProvider
+	case q.nobody == tidings.ReasonNoProvider:
+		q.refusal = tidings.CauseRoute
 		return tidings.ReasonNoProvider
 	}
 	return ""

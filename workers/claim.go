@@ -184,6 +184,9 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 		left = w.router.candidates(c.Delivery.ID, &c.Address)
 	}
 	if len(left) == 0 {
+		if w.router.serves(c.Address.Channel) {
+			c.Cause = tidings.CauseRoute
+		}
 		return tidings.Dead, tidings.ReasonNoProvider, time.Time{}
 	}
 	to.elsewhere = len(left) - 1

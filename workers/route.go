@@ -104,6 +104,9 @@ func (r *router) candidates(id tidings.DeliveryID, to *tidings.Address) []string
 	return names
 }
 
+// serves reports whether a channel has providers.
+func (r *router) serves(c tidings.Channel) bool { return len(r.routes[c]) > 0 }
+
 // carries reports whether any provider may carry to an address.
 func (r *router) carries(to *tidings.Address) bool { return len(r.carriers(to)) > 0 }
 

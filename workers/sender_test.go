@@ -265,6 +265,14 @@ func TestATokenOfAProviderThatIsGoneNeedsAPerson(t *testing.T) {
 		id := w.accept(1, o)[0]
 		w.pass(time.Second)
 		w.ends(tidings.Dead, tidings.ReasonNoProvider, id)
+		trail, err := w.store.Trail(t.Context(), "", tidings.NotificationOf(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := trail.Timeline[len(trail.Timeline)-1]
+		if cause, told := last.Cause(); !told || cause != tidings.CauseRoute {
+			t.Errorf("the log tells %+v, want that others are configured", last)
+		}
 	})
 }
 

@@ -10,19 +10,31 @@ import (
 
 // causeOf is more of why a delivery ended, as the log has it, where its reason covers several things.
 func causeOf(t *store.Trail, d *store.TrailDelivery) (cause tidings.Cause) {
-	if !covers(d.Status) {
-		return ""
-	}
 	for _, m := range t.Timeline {
-		if told, ok := m.Cause(); ok && m.Delivery == d.ID {
+		if told, ok := m.Cause(); ok && m.Delivery == d.ID && explains(told, d.Status, d.Reason) {
 			cause = told
 		}
 	}
 	return cause
 }
 
-// covers reports whether a delivery ends so for reasons that cover several things.
-func covers(s tidings.Status) bool { return s == tidings.Suppressed || s == tidings.Expired }
+// causeOfDeath is more of what a delivery died of, even if it is dead no more.
+func (w *teller) causeOfDeath(d *store.TrailDelivery, of tidings.Reason) tidings.Cause {
+	died := *d
+	died.Status, died.Reason = tidings.Dead, of
+	return causeOf(w.trail, &died)
+}
+
+// explains reports whether a cause is of an end. What is dead may be redriven, and end for another reason.
+func explains(cause tidings.Cause, s tidings.Status, r tidings.Reason) bool {
+	switch s {
+	case tidings.Dead:
+		return r == tidings.ReasonNoProvider
+	case tidings.Suppressed, tidings.Expired:
+		return cause != tidings.CauseRoute
+	}
+	return false
+}
 
 // causeOfHold is more of why something is held: that of the decision, if it is the one that made the hold.
 func causeOfHold(h *tidings.Hold, d *tidings.Decision) tidings.Cause {

@@ -56,6 +56,12 @@ func TestWhatOneReasonCoversIsToldApart(t *testing.T) {
 		{"no moment is left", "SMS was not sent: the hours in which marketing texts may come leave no moment for it.",
 			"decided: SMS: do not send, since the hours in which marketing texts may come leave no moment for it.",
 			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionSuppress, Reason: tidings.ReasonQuietHours, Cause: tidings.CauseNever}},
+		{"a country without a route", "SMS was not sent: no provider is configured for numbers of that country.", "decided: SMS: do not send, since no provider is configured for numbers of that country.",
+			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionSuppress, Reason: tidings.ReasonNoProvider, Cause: tidings.CauseRoute}},
+		{"a token whose provider is gone", "Push was not sent: no provider is configured for the kind of device that the user has.", "decided: Push: do not send, since no provider is configured for the kind of device that the user has.",
+			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonNoProvider, Cause: tidings.CauseRoute}},
+		{"no provider at all", "SMS was not sent: no provider is configured for it.", "decided: SMS: do not send, since no provider is configured for it.",
+			tidings.Decision{Channel: tidings.SMS, Action: tidings.ActionSuppress, Reason: tidings.ReasonNoProvider}},
 		{"quiet hours that outlast it", "Push was not sent: the user's quiet hours last for longer than it is of use.",
 			"decided: Push: do not send, since the user's quiet hours last for longer than it is of use.",
 			tidings.Decision{Channel: tidings.Push, Action: tidings.ActionSuppress, Reason: tidings.ReasonExpired, Cause: tidings.CauseQuiet}},
@@ -106,6 +112,29 @@ func TestWhatWasQueuedIsToldApartToo(t *testing.T) {
 	until := trail.Summary(tr, trail.Service{}, now())
 	if !strings.HasPrefix(until, "SMS waits until 11:30:00 UTC") || !strings.HasSuffix(until, ": the law of the phone's country keeps marketing texts back until then.") {
 		t.Errorf("%q", until)
+	}
+}
+
+// The route of a dead letter may have been mended since, and something else be wrong with it.
+func TestWhatSomethingDiedOfIsNotTheCauseOfWhatCameLater(t *testing.T) {
+	tr := channel(tidings.SMS, stand{status: tidings.Dead, reason: tidings.ReasonNoProvider})
+	d := &tr.Deliveries[0]
+	d.Address, d.FinishedAt = "+15550100", now().Add(-time.Hour)
+	tr.Timeline = []store.Moment{{At: d.FinishedAt, Kind: "decided", Delivery: d.ID, Text: "the cause is route"}}
+	const line = "decided: SMS to +1555***00 needs a person now, since no provider is configured for numbers of that country."
+	if got, want := trail.Summary(tr, trail.Service{}, now()), "SMS could not be delivered and needs a person: no provider is configured for numbers of that country."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := kinds(tr, "decided"); got[len(got)-1] != line {
+		t.Errorf("told %q", got)
+	}
+	tr.Timeline = append(tr.Timeline, store.Moment{At: d.FinishedAt, Kind: "died", Delivery: d.ID, Text: "no_provider"}, store.Moment{At: now(), Kind: "redriven", Delivery: d.ID})
+	d.Status, d.Reason, d.FinishedAt = tidings.Suppressed, tidings.ReasonOptedOutChannel, now()
+	if got, want := trail.Summary(tr, trail.Service{}, now()), "SMS was not sent: the user switched off SMS."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := kinds(tr, "decided"); !slices.Contains(got, line) {
+		t.Errorf("told %q", got)
 	}
 }
 

@@ -80,10 +80,10 @@ func doubtOf(p *store.PartOf, d *store.TrailDelivery, category string, now time.
 
 // causeWithin is more of why a delivery of a digest ended, where its reason covers several things.
 func causeWithin(p *store.PartOf, d *tidings.Delivery) tidings.Cause {
-	if !covers(d.Status) {
-		return ""
+	if cause := p.Causes[d.Channel]; explains(cause, d.Status, d.Reason) {
+		return cause
 	}
-	return p.Causes[d.Channel]
+	return ""
 }
 
 // causeIn is more of the reason for which a channel is held.

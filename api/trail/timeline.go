@@ -228,7 +228,7 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 
 // died tells that a delivery came to nothing, and of what.
 func (w *teller) died(d *store.TrailDelivery, at time.Time, why tidings.Reason) {
-	w.add(at, kindDecided, d, sentence(whom(d)+" needs a person now, since "+because(why, "", d.Channel, w.trail.Notification.Category)))
+	w.add(at, kindDecided, d, sentence(whom(d)+" needs a person now, since "+because(why, w.causeOfDeath(d, why), d.Channel, w.trail.Notification.Category)))
 }
 
 func (w *teller) receipt(r tidings.Receipt) string {

@@ -125,12 +125,25 @@ func caused(cause tidings.Cause, c tidings.Channel, category string) string {
 		return "the catalogue's hours for the phone's country keep marketing texts back"
 	case tidings.CauseNever:
 		return "the hours in which marketing texts may come leave no moment for it"
+	case tidings.CauseRoute:
+		return "no provider is configured for " + stranded(c)
 	case tidings.CauseQuiet:
 		return "the user's quiet hours last for longer than it is of use"
 	case tidings.CauseLimits:
 		return "the user was told enough already, and may be told more only when it is of no use any more"
 	}
 	return ""
+}
+
+// stranded is to what no provider of a channel carries.
+func stranded(c tidings.Channel) string {
+	switch c {
+	case tidings.SMS:
+		return "numbers of that country"
+	case tidings.Push:
+		return "the kind of device that the user has"
+	}
+	return "it"
 }
 
 // holding is why something is held, in words that fit after the time until when it is.

@@ -68,7 +68,7 @@ func TestATextToACountryWithoutARouteIsSuppressedAtOnce(t *testing.T) {
 				if action != "suppress" || reason != "no_provider" || verdict != "suppress" || input != want {
 					t.Errorf("explained %s %s, rule %s: %s", action, reason, verdict, input)
 				}
-				if s.Status != "suppressed" || len(s.Deliveries) != 0 {
+				if s.Status != "suppressed" || len(s.Deliveries) != 0 || s.Summary != "SMS was not sent: no provider is configured for numbers of that country." {
 					t.Errorf("nobody carries to it: %+v", s)
 				}
 			case "u_both":

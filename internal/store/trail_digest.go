@@ -83,7 +83,7 @@ func (p *PartOf) addDelivery(r row) error {
 		return err
 	}
 	p.Deliveries = append(p.Deliveries, d)
-	if cause, told := m.Cause(); told && (d.Status == tidings.Suppressed || d.Status == tidings.Expired) {
+	if cause, told := m.Cause(); told {
 		if p.Causes == nil {
 			p.Causes = map[tidings.Channel]tidings.Cause{}
 		}
