@@ -219,7 +219,7 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 
 // wants is what a permit for a delivery is asked for.
 func (p *plan) wants(c *store.Claimed) request {
-	return request{priority: p.s.lane.Priority(), retry: repeats(&c.Delivery), tried: c.Delivery.ClaimNo > 0, late: c.Late}
+	return request{priority: p.s.lane.Priority(), retry: repeats(&c.Delivery), tried: c.Delivery.ClaimNo > 0, late: c.Late, queued: c.Delivery.QueuedAt}
 }
 
 // repeats reports whether the next call of a delivery repeats one that failed, rather than being

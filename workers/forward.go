@@ -2,6 +2,7 @@ package workers
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"tidings/internal/store"
@@ -14,23 +15,22 @@ func (d *dispatcher) forward(ctx context.Context, s *sender, head store.LaneStat
 	if shut, _ := s.shut(now); shut || s.paused.Load() {
 		return
 	}
-	fresh, late := 0, 0
+	fresh, late := 0.0, 0.0
 	for _, g := range s.gates {
 		if !head.Turns {
 			g.nobody(s.lane.Priority())
 		}
-		f, l := g.early(s.lane.Priority(), now, look)
+		f, l := g.early(s.lane.Priority(), now)
 		fresh, late = fresh+f, late+l
 	}
-	n := fresh
+	perSecond := fresh
 	if !head.Turns {
-		n = late
+		perSecond = late
 	}
-	if n *= max(1, int(d.w.crew.live.Load())); n == 0 {
+	if perSecond *= float64(max(1, d.w.crew.live.Load())); perSecond <= 0 {
 		return
 	}
-	n = min(n, feedChunk)
-	perSecond := float64(n) / look.Seconds()
+	n := min(int(math.Ceil(perSecond*look.Seconds())), feedChunk)
 	if err := d.w.Store.Advance(ctx, s.lane, !head.Turns, now.UTC().Truncate(time.Microsecond), perSecond, n); err != nil {
 		d.trouble(ctx, "bring turns forward", err)
 		return

@@ -94,3 +94,63 @@ func TestARateIsSharedByAllWorkersAndLeavesRoomForWhatIsUrgent(t *testing.T) {
 		})
 	}
 }
+
+// A backlog of a provider that is called at a rate waits in its turns, and not before the others' work.
+func TestABacklogOfAProviderWithARateHoldsUpNoOtherOfItsLane(t *testing.T) {
+	for _, rate := range []float64{5, 50} {
+		t.Run(fmt.Sprint(rate), func(t *testing.T) {
+			fast, slow := &script{takes: 20 * time.Millisecond}, &script{}
+			phones, others := provider("phones", tidings.Push, fast), provider("others", tidings.Push, slow)
+			others.PerSecond = rate
+			inWorld(t, []Provider{phones, others}, func(t *testing.T, w *world) {
+				w.start()
+				mine := orderPush
+				mine.token = "others"
+				w.accept(1500, mine)
+				ids := w.accept(20, orderPush)
+				w.pass(3 * time.Second)
+				if n := fast.count(); n != len(ids) {
+					t.Errorf("%d of %d calls of the healthy provider within three seconds", n, len(ids))
+				}
+				before := slow.count()
+				w.pass(10 * time.Second)
+				if n := slow.count() - before; n < int(rate*10*7/8*8/10) {
+					t.Errorf("%d calls in ten seconds of the one that may have %v a second", n, rate)
+				}
+			})
+		})
+	}
+}
+
+// Who came first has the first turn, also where newer work comes while it waits.
+func TestTurnsAtARateAreInTheOrderOfArrival(t *testing.T) {
+	s := &script{}
+	phones := provider("phones", tidings.Push, s)
+	phones.PerSecond = 2
+	inWorld(t, []Provider{phones, provider("others", tidings.Push, &script{})}, func(t *testing.T, w *world) {
+		w.start()
+		mine := orderPush
+		mine.token = "phones"
+		var ids []tidings.DeliveryID
+		for range 40 {
+			ids = append(ids, w.accept(1, mine)...)
+			w.pass(300 * time.Millisecond)
+		}
+		w.pass(30 * time.Second)
+		place := map[tidings.DeliveryID]int{}
+		for i, m := range s.calls {
+			place[m.Delivery] = i
+		}
+		worst := 0
+		for i, id := range ids {
+			at, sent := place[id]
+			if !sent {
+				t.Fatalf("number %d is not sent", i)
+			}
+			worst = max(worst, at-i)
+		}
+		if t.Logf("at most %d others went before one that came before them", worst); worst > 4 {
+			t.Errorf("%d others went before one that came before them", worst)
+		}
+	})
+}

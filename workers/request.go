@@ -9,9 +9,10 @@ import (
 // A request is what a permit is asked for.
 type request struct {
 	priority tidings.Priority
-	retry    bool // a call that repeats another
-	tried    bool // of a delivery that was claimed before
-	late     bool // work that was set aside
+	retry    bool      // a call that repeats another
+	tried    bool      // of a delivery that was claimed before
+	late     bool      // work that was set aside
+	queued   time.Time // when the delivery came
 }
 
 // take takes a permit; without one, again says when the delivery should come back. A probe is
@@ -22,7 +23,7 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	p, retry := r.priority, r.retry
 	line, rate := g.turns[p], g.rate(p)
 	n, again := g.freeLocked(p, now)
-	if yields := line.yields(r.late, now); n == 0 || yields {
+	if yields := line.yields(r, now, rate); n == 0 || yields {
 		return nil, line.take(r, latest(again, now.Add(busy)), rate)
 	}
 	if retry && g.breaker.openUntil.IsZero() && !g.budget.allows(now) {
@@ -46,9 +47,9 @@ func (g *gate) reopening(r request, now time.Time) time.Time {
 	return g.turns[r.priority].take(r, latest(g.breaker.openUntil, now.Add(busy)), g.rate(r.priority))
 }
 
-// early is how many more calls of what waits for turns far ahead could be made within a span, and of
-// what is late how many.
-func (g *gate) early(p tidings.Priority, now time.Time, span time.Duration) (fresh, late int) {
+// early is how many calls a second could be made of what waits for turns far ahead, and of what is late
+// how many.
+func (g *gate) early(p tidings.Priority, now time.Time) (fresh, late float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	free, _ := g.freeLocked(p, now)
@@ -56,7 +57,7 @@ func (g *gate) early(p tidings.Priority, now time.Time, span time.Duration) (fre
 		return 0, 0
 	}
 	line, rate := g.turns[p], g.rate(p)
-	return line.early(false, free, rate, now, span), line.early(true, free, rate, now, span)
+	return line.early(false, free, rate, now), line.early(true, free, rate, now)
 }
 
 // nobody forgets the turns of fresh work that was not tried: none waits for them.

@@ -14,6 +14,7 @@ const dryAfter = 50 * time.Millisecond
 type drought struct {
 	since time.Time // zero: it has permits
 	dry   bool
+	paced bool // its rate is why: what is for it has its turns, at just that rate
 }
 
 // A reach bounds how much is claimed while some provider of the lane is dry, when it is not known
@@ -50,15 +51,18 @@ func (r *reach) claimed(sent, putOff int, now time.Time) {
 
 // see takes note of how many permits there are; when none, next is when there will be, if that
 // is known. A drought ends when a good part of the most is free again, else every single permit
-// would be a reason to wait once more. It reports whether there are permits again.
+// would be a reason to wait once more. It reports whether there are permits again for which the others may be
+// kept waiting.
 func (d *drought) see(n, most int, next, now time.Time) (rain bool) {
 	switch {
 	case n > 0:
-		rain = !d.since.IsZero()
+		rain = !d.since.IsZero() && !d.paced
 		d.since = time.Time{}
 		d.dry = d.dry && n < max(1, most/4)
+		d.paced = d.paced && d.dry
 	case d.since.IsZero():
-		d.since, d.dry = now, d.dry || !next.IsZero()
+		d.paced = d.paced || !next.IsZero()
+		d.since, d.dry = now, d.dry || d.paced
 	case now.Sub(d.since) >= dryAfter:
 		d.dry = true
 	}

@@ -1,7 +1,6 @@
 package workers
 
 import (
-	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -22,6 +21,7 @@ const (
 type turns struct {
 	next   time.Time // the first free one
 	late   time.Time // the same of late work
+	last   time.Time // when the delivery came that has the last turn of fresh work
 	tried  time.Time // behind the last one of what was tried, which the log cannot tell from what waits for its own time
 	asked  time.Time // when fresh work last asked for a permit
 	beside time.Time // from when a late one may go while fresh work waits
@@ -52,12 +52,15 @@ func (t *turns) gap(most float64) time.Duration {
 
 // take is the next free turn, not before earliest.
 func (t *turns) take(r request, earliest time.Time, most float64) time.Time {
-	next := &t.next
+	next, gap := &t.next, t.gap(most)
 	if r.late {
 		next = &t.late
 	}
-	gap, at := t.gap(most), latest(*next, earliest)
+	at := latest(*next, earliest)
 	*next = at.Add(gap)
+	if !r.late {
+		t.last = latest(t.last, r.queued)
+	}
 	if r.tried && !r.late {
 		t.tried = *next
 	}
@@ -65,13 +68,13 @@ func (t *turns) take(r request, earliest time.Time, most float64) time.Time {
 }
 
 // yields reports whether a delivery that asks for a permit must let others go first: one that is late does while
-// fresh work waits, but for a small part of the calls.
-func (t *turns) yields(late bool, now time.Time) bool {
-	if !late {
-		t.asked = now
-		return false
+// fresh work waits, but for a small part of the calls; at a rate, one that comes after those that wait.
+func (t *turns) yields(r request, now time.Time, most float64) bool {
+	if r.late {
+		return t.waits(now) && now.Before(t.beside)
 	}
-	return t.waits(now) && now.Before(t.beside)
+	t.asked = now
+	return most > 0 && t.next.After(now) && r.queued.After(t.last)
 }
 
 // waits reports whether fresh work waits for its turn.
@@ -90,20 +93,20 @@ func (t *turns) goes(late bool, now time.Time, most float64) {
 	t.beside = now.Add(reserve * span)
 }
 
-// early is how many of those that wait for turns far ahead could be called within a span, since there are
-// free permits before: as many as those and the pace that the provider has shown allow.
-func (t *turns) early(late bool, free int, most float64, now time.Time, span time.Duration) int {
-	next, pace := t.next, t.pace*5/4
+// early is how many a second of those that wait for turns far ahead could be called from now on: what the
+// provider may be called, else what it has shown that it takes and what it has free.
+func (t *turns) early(late bool, free int, most float64, now time.Time) float64 {
+	next := t.next
 	if late {
 		next = t.late
 	}
-	if !next.After(now.Add(span)) {
+	switch {
+	case !next.After(now.Add(look)):
 		return 0
+	case most > 0:
+		return most
 	}
-	if most > 0 {
-		pace = most
-	}
-	return int(math.Ceil(pace*span.Seconds())) + free
+	return t.pace*5/4 + float64(free)/look.Seconds()
 }
 
 // nobody forgets the turns of fresh work that was not tried: none waits for them.
