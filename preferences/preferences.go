@@ -171,6 +171,7 @@ type Request struct {
 	Shifted   bool              // the user's clock never shows what SendAt was asked for as: it is the first instant after that
 	ExpiresAt time.Time         // zero: never
 	Thread    string            // what it belongs to, which a user can mute; empty: nothing
+	Closes    time.Time         // when the digest closes that it joins where it is gathered; zero: a window from now
 	Digest    bool              // it is itself a digest
 	Continued bool              // it goes on with what the user was just told, which limits have counted
 }

@@ -2,6 +2,7 @@ package preferences
 
 import (
 	"slices"
+	"time"
 
 	"tidings"
 )
@@ -125,7 +126,11 @@ func (q *question) digest() tidings.Reason {
 	if d == nil || q.Digest || q.at.After(q.now) || !slices.Contains(d.Channels, q.channel) {
 		return ""
 	}
-	q.postpone(q.now.Add(d.Window), tidings.ReasonDigested, "")
+	closes := q.now.Add(d.Window)
+	if !q.Closes.IsZero() {
+		closes = later(q.Closes, q.now.Add(time.Microsecond)) // also where it is full: it is sent with others, not at once
+	}
+	q.postpone(closes, tidings.ReasonDigested, "")
 	return ""
 }
 

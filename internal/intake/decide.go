@@ -55,6 +55,9 @@ func (r *round) decideOne(i *item, n int) {
 		Event: i.kind, Channels: i.Channels, SendAt: i.sendAt, Shifted: i.shifted, ExpiresAt: expires, Thread: i.kind.ThreadOf(i.Data),
 	}
 	decisions := preferences.Decide(request, p.facts, now)
+	if i.DryRun {
+		decisions = r.joins(i, &request, p.facts, decisions, now)
+	}
 	// One microsecond apart, so that the ids of a round sort in the order of its events.
 	id := tidings.NewNotificationID(r.now.Add(time.Duration(n) * time.Microsecond))
 	rendered, refusal := r.render(i, templates.Input{

@@ -23,8 +23,9 @@ type round struct {
 	version              int64
 	items                []item
 	people               map[string]*person
-	counters             map[store.CounterKey][]time.Time // of dry runs
-	keys                 map[key]*item                    // the first item of the round with that key that may be accepted
+	counters             map[store.CounterKey][]time.Time       // of dry runs
+	open                 map[store.Gathering][]store.OpenDigest // of dry runs
+	keys                 map[key]*item                          // the first item of the round with that key that may be accepted
 	room                 rooms
 	noBulkSpace, noSpace *admission.Refusal // why bulk work, and why any, cannot be stored now
 	again                int                // how often its events were taken through a round before, which counted them
@@ -100,9 +101,11 @@ func (r *round) run(ctx context.Context) {
 		r.failOpen(fmt.Errorf("load facts: %w", err))
 		return
 	}
-	if err := r.told(ctx); err != nil {
-		r.failOpen(err)
-		return
+	for _, load := range []func(context.Context) error{r.told, r.gathered} {
+		if err := load(ctx); err != nil {
+			r.failOpen(err)
+			return
+		}
 	}
 	r.decide()
 	r.commit(ctx)

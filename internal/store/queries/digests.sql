@@ -13,6 +13,9 @@ RETURNING id, closes_at;
 -- name: digest_item_add
 INSERT INTO digest_items (digest, ntf) VALUES ($1, $2) ON CONFLICT (digest, ntf) DO NOTHING;
 
+-- name: digests_gathering
+SELECT key, size, closes_at FROM digests WHERE user_id = $1 AND app = $2 AND test = $3 AND type = $4 AND state = 'open';
+
 -- name: digest_next
 SELECT MIN(closes_at) FROM digests WHERE state <> 'flushed';
 
