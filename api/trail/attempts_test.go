@@ -50,7 +50,7 @@ func TestTheTimelineTellsWhatIsMadeOfAnAttempt(t *testing.T) {
 				d.Reason = tidings.ReasonRecipientDead
 			})},
 		{"a claim that nobody recorded", "The process that was sending it through APNs stopped before it told what came of it; it may have arrived; next try at 10:30:05 UTC.",
-			"Push has not got through yet: APNs gave no clear answer; the next try is at 10:30:05 UTC.",
+			"Push may or may not have got through yet: APNs gave no clear answer; the next try is at 10:30:05 UTC.",
 			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
 				parked(d, 5*time.Second)
 				tried(d, tidings.OutcomeUnknown)

@@ -58,6 +58,14 @@ func offSince(r tidings.Reason, why string) string {
 	return " since " + why
 }
 
+// yet is said of what was tried and will be again; maybe it has arrived.
+func yet(maybe bool) string {
+	if maybe {
+		return "may or may not have got through yet"
+	}
+	return "has not got through yet"
+}
+
 // unknown is what is said when nobody knows.
 func unknown(s stand, now time.Time) string {
 	if s.final {

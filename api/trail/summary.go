@@ -232,7 +232,7 @@ func predicate(c tidings.Channel, category string, s stand, now time.Time) strin
 		}
 		return "is being sent" + why
 	case tidings.Retrying:
-		return "has not got through yet; the next try is about to begin" + why
+		return yet(s.maybe) + "; the next try is about to begin" + why
 	case tidings.Unknown:
 		return unknown(s, now)
 	case tidings.Bounced:

@@ -75,9 +75,9 @@ func (t *telling) waitsUntil(d *store.TrailDelivery) string {
 	}
 	switch {
 	case why != "" && !redriven(d):
-		return "has not got through yet: " + why + next
+		return yet(maybeArrived(d.Attempts)) + ": " + why + next
 	case d.HasTried():
-		return "has not got through yet" + next
+		return yet(maybeArrived(d.Attempts)) + next
 	case behind(d):
 		return "is waiting for its turn at " + at(d.DueAt, t.now) + ": " + waiting(tidings.ReasonSidelined)
 	case lives(d.Reason):
@@ -97,7 +97,7 @@ func redriven(d *store.TrailDelivery) bool { return d.Reason == tidings.ReasonRe
 // tried is said before a wait where a try came before it.
 func (t *telling) tried(d *store.TrailDelivery) string {
 	if d.HasTried() {
-		return "has not got through yet and "
+		return yet(maybeArrived(d.Attempts)) + " and "
 	}
 	return ""
 }

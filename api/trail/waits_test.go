@@ -132,6 +132,17 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				parked(d, time.Minute)
 				tried(d, tidings.Transient)
 			})},
+		{"a retry after a try without a clear answer", "Push may or may not have got through yet: APNs is in trouble; the next try is at 10:31:00 UTC.",
+			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
+				parked(d, time.Minute)
+				tried(d, tidings.OutcomeUnknown)
+				d.Attempts = append(d.Attempts, tidings.Attempt{Delivery: d.ID, Number: 2, Provider: "apns", StartedAt: ago(time.Second), EndedAt: ago(time.Second), Outcome: tidings.Transient})
+			})},
+		{"a backlog after a try without a clear answer", "Push may or may not have got through yet and is waiting for its turn since 10:29:30 UTC: more is due than can be sent at once.",
+			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
+				parked(d, -30*time.Second)
+				tried(d, tidings.OutcomeUnknown)
+			})},
 		{"a retry as the provider asked", "Push has not got through yet: APNs asks for fewer calls; the next try is at 10:31:00 UTC.",
 			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
 				parked(d, time.Minute)
