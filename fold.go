@@ -77,8 +77,14 @@ func outweighs(a, b Receipt) bool {
 	return a.Outcome > b.Outcome
 }
 
+// refusalReason is why a delivery ends that a provider took and did not bring there. What the provider tried
+// itself, and we do not repeat, is spent.
 func refusalReason(o Outcome) Reason {
 	switch o {
+	case RecipientTemp, Throttled, Transient:
+		return ReasonRetriesSpent
+	case ConfigFault, QuotaSpent:
+		return ReasonProviderBroken
 	case RecipientDead:
 		return ReasonRecipientDead
 	case RecipientSuspect:

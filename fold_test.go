@@ -51,6 +51,12 @@ func TestFold(t *testing.T) {
 		{why: "a later attempt's bounce outweighs that an earlier one came too late",
 			receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed, Outcome: tidings.OutcomeExpired}, {Attempt: 2, Status: tidings.ReceiptBounced}},
 			want:     tidings.Bounced, reason: tidings.ReasonProviderRejected},
+		{why: "a phone that was off for too long is no refusal of the message",
+			attempts: []a{{Number: 1, Outcome: tidings.OK}}, receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed, Outcome: tidings.RecipientTemp}},
+			want: tidings.Failed, reason: tidings.ReasonRetriesSpent},
+		{why: "a report that our account is at fault says so",
+			attempts: []a{{Number: 1, Outcome: tidings.OK}}, receipts: []r{{Attempt: 1, Status: tidings.ReceiptFailed, Outcome: tidings.ConfigFault}},
+			want: tidings.Failed, reason: tidings.ReasonProviderBroken},
 		{why: "engagement ends nothing", receipts: []r{{Attempt: 1, Status: tidings.ReceiptOpened}}},
 	}
 	for _, c := range cases {

@@ -97,7 +97,14 @@ func (q *claiming) run() error {
 			finished = time.Time{}
 		}
 		return keyArgs(f.id, string(f.status), string(f.reason), micros(f.due), micros(finished))
-	}, nil)
+	}, func(_ int, r row) error {
+		e := end{channel: q.request.Lane.Channel()}
+		err := r.Scan(&e.status, &e.reason)
+		if e.status != tidings.Parked {
+			q.ends = append(q.ends, e)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -194,9 +201,6 @@ func (q *claiming) check() {
 		}
 		if status != "" {
 			q.refused = append(q.refused, q.refusal(c, status, reason, due))
-			if status != tidings.Parked {
-				q.ends = append(q.ends, end{channel: q.request.Lane.Channel(), status: status, reason: reason})
-			}
 			continue
 		}
 		c.Delivery.Status, c.Delivery.DueAt = tidings.Sending, q.request.Now.Add(q.request.Lease)

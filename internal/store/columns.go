@@ -7,7 +7,7 @@ import (
 )
 
 // The columns that several statements read, in the order in which the functions beside them
-// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}}, {{turn}}, {{any turn}} and {{listed}} are conditions.
+// scan. Statements name them as {{notification}}, of n, and {{delivery}}, of d; {{dead}}, {{turn}}, {{any turn}}, {{broken}} and {{listed}} are conditions.
 const (
 	notificationColumns = "n.id, n.app, n.test, n.type, n.user_id, n.category, n.catalog_version, n.collapse_key, n.sensitive, " +
 		"n.data, n.accepted_at, n.expires_at, n.parts, n.cancelled_at"
@@ -21,6 +21,10 @@ const (
 	// what of that is not late; they have an index.
 	anyTurnCondition = "status = 'parked' AND reason = '' AND claim_no = 0"
 	turnCondition    = anyTurnCondition + " AND sidelined_at IS NULL"
+	// brokenCondition selects deliveries whose last attempt a provider refused since our account or set-up is broken. Their
+	// time is over, and somebody must know.
+	brokenCondition = "(deliveries.reason <> 'redriven' AND (SELECT a.outcome FROM attempts a WHERE a.ntf = deliveries.ntf AND a.n = deliveries.n" +
+		" ORDER BY a.claim_no DESC LIMIT 1) IN ('config_fault', 'quota_spent'))"
 	// listCondition selects notifications n by the members of a Filter from $5 on. What was only held bears
 	// the reason for which it was called off beside that for which it was held.
 	listCondition = "($5 = '' OR n.app = $5) AND ($6 = '' OR n.type = $6) AND ($7 = '' OR n.dedupe_key = $7)" +

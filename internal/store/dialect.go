@@ -48,7 +48,7 @@ const (
 
 // words joins the words of a dialect with those that both engines share.
 func words(differing ...string) *strings.Replacer {
-	return strings.NewReplacer(append(differing, "{{notification}}", notificationColumns, "{{delivery}}", deliveryColumns, "{{dead}}", deadCondition, "{{turn}}", turnCondition, "{{any turn}}", anyTurnCondition, "{{listed}}", listCondition, "{{lanes}}", lanes())...)
+	return strings.NewReplacer(append(differing, "{{notification}}", notificationColumns, "{{delivery}}", deliveryColumns, "{{dead}}", deadCondition, "{{turn}}", turnCondition, "{{any turn}}", anyTurnCondition, "{{broken}}", brokenCondition, "{{listed}}", listCondition, "{{lanes}}", lanes())...)
 }
 
 func sqliteDialect() *dialect {

@@ -48,9 +48,10 @@ func (t *tx) expire(now time.Time, limit int) (ended []tidings.NotificationID, e
 		err := t.query(what, []any{now.UnixMicro(), int64(limit - len(ended))}, func(r row) error {
 			var ntf tidings.NotificationID
 			var lane tidings.Lane
-			err := r.Scan(into(&ntf), &lane)
-			ended = append(ended, ntf)
-			t.ends = append(t.ends, end{channel: lane.Channel(), status: tidings.Expired, reason: tidings.ReasonExpired})
+			var e end
+			err := r.Scan(into(&ntf), &lane, &e.status, &e.reason)
+			e.channel = lane.Channel()
+			ended, t.ends = append(ended, ntf), append(t.ends, e)
 			return err
 		})
 		if err != nil {

@@ -267,3 +267,46 @@ func TestNothingIsRetriedAfterACancelThatWasAnswered(t *testing.T) {
 		}
 	})
 }
+
+// What its provider refused since our account or set-up is broken needs a person, also when its time is over
+// while nobody may call that provider.
+func TestWhatABrokenProviderRefusedIsDeadWhenItsTimeIsOver(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		after := func(outcomes ...tidings.Outcome) tidings.DeliveryID {
+			t.Helper()
+			c := w.sending(start())
+			for i, o := range outcomes {
+				r := result(c, o, tidings.Parked, start())
+				r.DueAt = start().Add(time.Minute)
+				w.record(r)
+				if i < len(outcomes)-1 {
+					if _, err := s.Due(t.Context(), bulk, start().Add(time.Minute), 10); err != nil {
+						t.Fatal(err)
+					}
+					c = w.claim(start().Add(time.Minute), c.Delivery.ID)[0]
+				}
+			}
+			return c.Delivery.ID
+		}
+		broken, spent, mended := after(tidings.ConfigFault), after(tidings.Transient, tidings.QuotaSpent), after(tidings.ConfigFault, tidings.Transient)
+		inLane, claimed, fresh := after(tidings.ConfigFault), after(tidings.ConfigFault), w.queued(start())
+		if _, err := s.Due(t.Context(), bulk, start().Add(time.Minute), 10); err != nil {
+			t.Fatal(err)
+		}
+		late := start().Add(24 * time.Hour)
+		_, err := s.Claim(t.Context(), store.Normal, store.ClaimRequest{Lane: bulk, IDs: []tidings.DeliveryID{claimed}, Now: late, Lease: time.Minute,
+			Check: func(*store.Claimed) (tidings.Status, tidings.Reason, time.Time) {
+				return tidings.Expired, tidings.ReasonExpired, time.Time{}
+			}})
+		w.must(err)
+		if n, err := s.Expire(t.Context(), late, 10); err != nil || n != 5 {
+			t.Fatal(n, err)
+		}
+		for _, id := range []tidings.DeliveryID{broken, spent, inLane, claimed} {
+			w.expect(id, tidings.Dead, tidings.ReasonProviderBroken)
+		}
+		w.expect(mended, tidings.Expired, tidings.ReasonExpired)
+		w.expect(fresh, tidings.Expired, tidings.ReasonExpired)
+	})
+}

@@ -26,8 +26,11 @@ SELECT 1 FROM deliveries WHERE ntf = $1 AND n = $2 AND status = 'sending' AND cl
 
 -- What the check puts off or ends.
 -- name: claim_refuse
-UPDATE deliveries SET status = $3, reason = $4, due_at = $5, finished_at = $6
-WHERE ntf = $1 AND n = $2 AND status = 'queued';
+UPDATE deliveries SET due_at = $5, finished_at = $6,
+  status = CASE WHEN $3 = 'expired' AND {{broken}} THEN 'dead' ELSE $3 END,
+  reason = CASE WHEN $3 = 'expired' AND {{broken}} THEN 'provider_broken' ELSE $4 END
+WHERE ntf = $1 AND n = $2 AND status = 'queued'
+RETURNING status, reason;
 
 -- Sensitive data goes when nothing can need it any more. A person may try a dead delivery again.
 -- name: erase_data

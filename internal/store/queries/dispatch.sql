@@ -35,18 +35,20 @@ ORDER BY d.due_at LIMIT $2;
 WITH late AS MATERIALIZED (
   SELECT ntf, n FROM deliveries WHERE status = 'parked' AND expires_at <= $1
   ORDER BY expires_at LIMIT $2 {{skip}})
-UPDATE deliveries SET status = 'expired', reason = 'expired', due_at = NULL, finished_at = $1
+UPDATE deliveries SET due_at = NULL, finished_at = $1,
+  status = CASE WHEN {{broken}} THEN 'dead' ELSE 'expired' END, reason = CASE WHEN {{broken}} THEN 'provider_broken' ELSE 'expired' END
 WHERE (ntf, n) IN (SELECT ntf, n FROM late)
-RETURNING ntf, lane;
+RETURNING ntf, lane, status, reason;
 
 -- name: expired_queued
 WITH late AS MATERIALIZED (
   SELECT ntf, n FROM deliveries
   WHERE lane IN ({{lanes}}) AND status = 'queued' AND due_at IS NOT NULL AND expires_at <= $1
   LIMIT $2 {{skip}})
-UPDATE deliveries SET status = 'expired', reason = 'expired', due_at = NULL, finished_at = $1
+UPDATE deliveries SET due_at = NULL, finished_at = $1,
+  status = CASE WHEN {{broken}} THEN 'dead' ELSE 'expired' END, reason = CASE WHEN {{broken}} THEN 'provider_broken' ELSE 'expired' END
 WHERE (ntf, n) IN (SELECT ntf, n FROM late)
-RETURNING ntf, lane;
+RETURNING ntf, lane, status, reason;
 
 -- name: settle_facts
 SELECT d.status, d.reason, d.due_at, d.claim_no, d.tries, d.tried, d.finished_at, d.expires_at, n.cancelled_at, n.sensitive,
