@@ -32,10 +32,15 @@ type gate struct {
 	all     bucket
 	bulk    bucket // what bulk may use of the rate
 	turns   map[tidings.Priority]*turns
+	urgent  time.Time // until then, what is urgent and found no permit has the next one
 }
 
-// Of the permits of a provider, bulk may use all but one in reserve.
-const reserve = 8
+const (
+	// reserve: of the permits of a provider, bulk may use all but one in so many.
+	reserve = 8
+	// urgentWaits is how long bulk leaves the next permit to what is urgent, found none, and comes back by then.
+	urgentWaits = 4 * busy
+)
 
 func newGate(p Provider, rule Breaker, longest time.Duration, now time.Time) *gate {
 	return &gate{Provider: p, slow: time.Duration(rule.Slow * float64(p.Timeout)), longest: longest,
@@ -92,6 +97,9 @@ func (g *gate) freeLocked(p tidings.Priority, now time.Time) (n int, again time.
 	}
 	places, buckets := g.Concurrency, []*bucket{&g.all}
 	if p != tidings.Urgent {
+		if now.Before(g.urgent) {
+			return 0, g.urgent
+		}
 		places, buckets = max(1, places-places/reserve), append(buckets, &g.bulk)
 	}
 	n = min(n, places-g.calls)

@@ -154,3 +154,41 @@ func TestTurnsAtARateAreInTheOrderOfArrival(t *testing.T) {
 		}
 	})
 }
+
+// Few calls at once, each a long one, are no reason for what is urgent to wait behind a blast.
+func TestWhatIsUrgentGoesFirstAtAProviderOfFewCalls(t *testing.T) {
+	for _, calls := range []int{1, 3} {
+		for _, alone := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%d calls, alone %v", calls, alone), func(t *testing.T) {
+				s := &script{takes: time.Second}
+				phones := provider("phones", tidings.Push, s)
+				phones.Concurrency = calls
+				providers := []Provider{phones}
+				if !alone {
+					providers = append(providers, provider("others", tidings.Push, &script{}))
+				}
+				inWorld(t, providers, func(t *testing.T, w *world) {
+					w.start()
+					mine := orderPush
+					mine.token = "phones"
+					w.accept(100, mine)
+					w.pass(2 * time.Second)
+					var ids []tidings.DeliveryID
+					for range 8 {
+						ids = append(ids, w.accept(1, order{event: "security.alert", channel: tidings.Push, token: "phones", data: `{"device":"phone","place":"Berlin"}`})...)
+						w.pass(2500 * time.Millisecond)
+					}
+					w.pass(5 * time.Second)
+					spans := w.waits(ids)
+					if len(spans) != len(ids) {
+						t.Fatalf("%d of %d alerts are sent", len(spans), len(ids))
+					}
+					t.Logf("alerts were sent %v after they came at the median, %v at most; %d calls", spans[len(spans)/2], spans[len(spans)-1], s.count())
+					if most := spans[len(spans)-1]; most > 2500*time.Millisecond {
+						t.Errorf("an alert took %v beside a blast; a call takes a second", most)
+					}
+				})
+			})
+		}
+	}
+}

@@ -23,6 +23,9 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	p, retry := r.priority, r.retry
 	line, rate := g.turns[p], g.rate(p)
 	n, again := g.freeLocked(p, now)
+	if n == 0 && p == tidings.Urgent {
+		g.urgent = now.Add(urgentWaits)
+	}
 	if yields := line.yields(r, now, rate); n == 0 || yields {
 		return nil, line.take(r, latest(again, now.Add(busy)), rate)
 	}
