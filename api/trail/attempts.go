@@ -18,15 +18,23 @@ func (w *teller) attempt(d *store.TrailDelivery, a *tidings.Attempt) string {
 	}
 	text += w.kept(d, a)
 	switch {
-	case !a.RetryAt.IsZero():
+	case !a.RetryAt.IsZero() && (d.FinishedAt.IsZero() || d.FinishedAt.After(a.EndedAt)): // else a receipt ended it before
 		text += "; next try at " + w.clock(a.RetryAt)
-	case a == lastTry(d) && a.Outcome == tidings.OutcomeUnknown && d.Status == tidings.Unknown && !d.DueAt.IsZero():
+	case a != lastTry(d) || a.Outcome != tidings.OutcomeUnknown || d.Status != tidings.Unknown:
+	case d.DueAt.IsZero() && !w.noWord(d):
+		text += "; it may have arrived, and is not tried again"
+	case !d.DueAt.IsZero():
 		text += "; a receipt that tells is awaited until " + w.clock(d.DueAt)
 		if !w.calledOff(d) {
-			text += ", before anything else is tried"
+			text += ", and nothing else is done before"
 		}
 	}
 	return sentence(text)
+}
+
+// noWord reports whether a delivery waited for a receipt in vain, of which the timeline tells.
+func (w *teller) noWord(d *store.TrailDelivery) bool {
+	return slices.ContainsFunc(w.trail.Timeline, func(m store.Moment) bool { return m.Delivery == d.ID && m.NoWord() })
 }
 
 // outcome is how a provider call ended. A code without a status is mostly one of ours, and says

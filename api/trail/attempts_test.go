@@ -24,8 +24,8 @@ func TestTheTimelineTellsWhatIsMadeOfAnAttempt(t *testing.T) {
 		why, attempt, summary string
 		tr                    *store.Trail
 	}{
-		{"a receipt is awaited", "APNs gave no clear answer; a receipt that tells is awaited until 10:32:00 UTC, before anything else is tried.",
-			"Push was handed over without a clear answer; a receipt that tells is awaited until 10:32:00 UTC, before anything else is tried.",
+		{"a receipt is awaited", "APNs gave no clear answer; a receipt that tells is awaited until 10:32:00 UTC, and nothing else is done before.",
+			"Push was handed over without a clear answer; a receipt that tells is awaited until 10:32:00 UTC, and nothing else is done before.",
 			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
 				tried(d, tidings.OutcomeUnknown)
 				d.Status, d.Reason, d.DueAt = tidings.Unknown, tidings.ReasonOutcomeUnknown, now().Add(2*time.Minute)
@@ -36,6 +36,16 @@ func TestTheTimelineTellsWhatIsMadeOfAnAttempt(t *testing.T) {
 				tried(d, tidings.OutcomeUnknown)
 				tr.Notification.CancelledAt = now()
 				d.Status, d.Reason, d.DueAt = tidings.Unknown, tidings.ReasonOutcomeUnknown, now().Add(2*time.Minute)
+			})},
+		{"nothing is tried after no answer", "APNs gave no clear answer; it may have arrived, and is not tried again.", "Push may or may not have arrived: the provider gave no clear answer.",
+			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
+				tried(d, tidings.OutcomeUnknown)
+				d.Status, d.Reason, d.DueAt, d.FinishedAt = tidings.Unknown, tidings.ReasonOutcomeUnknown, time.Time{}, now()
+			})},
+		{"a receipt that ended it before the answer failed", "APNs gave no clear answer.", "Push reached the device at 10:29:15 UTC.",
+			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
+				quick(d, 45*time.Second)
+				d.Attempts[0].Code, d.Attempts[0].EndedAt, d.Attempts[0].RetryAt = "", ago(40*time.Second), ago(35*time.Second)
 			})},
 		{"a newer registration", "APNs answered 410 Unregistered; the device stays in use, since it was registered again after APNs last saw it.",
 			"Push could not be delivered: the provider knows only an older registration of the device, which stays in use.",

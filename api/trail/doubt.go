@@ -41,7 +41,7 @@ func doubtful(s stand, why string) string {
 	}
 	switch {
 	case s.reason == tidings.ReasonRetriesSpent:
-		return text + ": all tries failed or were left without a clear answer"
+		return text + ": " + why + orUnclear
 	case s.reason == tidings.ReasonPoison:
 		return text + ": " + why
 	case s.reason == tidings.ReasonOutcomeUnknown || why == "":
@@ -49,6 +49,9 @@ func doubtful(s stand, why string) string {
 	}
 	return text + ": a try was left without a clear answer, and it was not tried again, since " + why
 }
+
+// orUnclear is said after that all tries failed, where some may not have.
+const orUnclear = " or were left without a clear answer"
 
 // offSince says what called it off, where that was not a request.
 func offSince(r tidings.Reason, why string) string {
@@ -75,5 +78,5 @@ func unknown(s stand, now time.Time) string {
 	if s.off {
 		return text + ", and it was called off meanwhile, so it is not tried again"
 	}
-	return text + ", before anything else is tried"
+	return text + ", and nothing else is done before"
 }

@@ -67,9 +67,9 @@ func (t *telling) pauseText(p *store.Pause) string {
 	case p.Cause == store.PauseOperator:
 		return "an operator paused the lane " + p.Name + " at " + since + "; it is sent once the lane is resumed"
 	case p.Cause == store.PauseAsked && p.Until.After(t.now):
-		return who + " asked to be left alone until " + at(p.Until, t.now)
+		return who + " asked for a pause, so it is left alone until " + at(p.Until, t.now)
 	case p.Cause == store.PauseAsked:
-		return who + " asked for a pause, which is just over"
+		return who + " asked for a pause, which is over; single calls find out whether it takes more"
 	case p.Until.After(t.now):
 		return "calls to " + who + " fail, so it is left alone since " + since + " and called again from " + at(p.Until, t.now) + " on"
 	}
@@ -80,17 +80,17 @@ func (t *telling) pauseText(p *store.Pause) string {
 // has come to its end.
 func (t *telling) pastText(p *store.Pause) string {
 	who := vendor(p.Name, t.Providers)
-	text, until := "calls to "+who+" failed, so it was left alone", " until "
+	text := "calls to " + who + " failed, so it was left alone"
 	switch p.Cause {
 	case store.PauseOperator:
 		text = "an operator had paused the lane " + p.Name
 	case store.PauseAsked:
-		text, until = who+" asked to be left alone", ", until "
+		text = who + " asked for a pause, so it was left alone"
 	}
 	if p.Over.IsZero() {
 		return text
 	}
-	return text + until + t.clock(p.Over)
+	return text + " until " + t.clock(p.Over)
 }
 
 // waited tells of the pauses that kept a delivery waiting, each once.

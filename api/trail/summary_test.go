@@ -66,7 +66,7 @@ func TestSummariesOfSeveralAddressesAndChannels(t *testing.T) {
 		{"an e-mail that arrived", "E-mail was delivered at 10:02:11 UTC.", channel(tidings.Email, stand{status: tidings.Delivered})},
 		{"one of two e-mail addresses", "E-mail was sent to 1 of 2 addresses at 10:02:11 UTC.", channel(tidings.Email, stand{status: tidings.Sent}, stand{status: tidings.Bounced})},
 		{"a text message without receipt", "SMS was sent at 10:02:11 UTC.", channel(tidings.SMS, stand{status: tidings.Sent})},
-		{"waiting for a receipt", "SMS was handed over without a clear answer; a receipt that tells is awaited until 10:31:00 UTC, before anything else is tried.", channel(tidings.SMS, stand{status: tidings.Unknown, live: true, reason: tidings.ReasonOutcomeUnknown})},
+		{"waiting for a receipt", "SMS was handed over without a clear answer; a receipt that tells is awaited until 10:31:00 UTC, and nothing else is done before.", channel(tidings.SMS, stand{status: tidings.Unknown, live: true, reason: tidings.ReasonOutcomeUnknown})},
 		{"a test key", "SMS was only simulated, for a test key, at 10:02:11 UTC.", channel(tidings.SMS, stand{status: tidings.Sent, reason: tidings.ReasonSimulated})},
 		{"expired before the sweep", "SMS was not sent in time: it would have come too late to be of use.", func() *store.Trail {
 			tr := channel(tidings.SMS, stand{status: tidings.Queued})

@@ -228,7 +228,11 @@ func (w *teller) end(d *store.TrailDelivery, which string) {
 
 // died tells that a delivery came to nothing, and of what.
 func (w *teller) died(d *store.TrailDelivery, at time.Time, why tidings.Reason) {
-	w.add(at, kindDecided, d, sentence(whom(d)+" needs a person now, since "+because(why, w.causeOfDeath(d, why), d.Channel, w.trail.Notification.Category)))
+	cause := because(why, w.causeOfDeath(d, why), d.Channel, w.trail.Notification.Category)
+	if why == tidings.ReasonRetriesSpent && maybeArrived(d.Attempts) {
+		cause += orUnclear
+	}
+	w.add(at, kindDecided, d, sentence(whom(d)+" needs a person now, since "+cause))
 }
 
 func (w *teller) receipt(r tidings.Receipt) string {

@@ -21,10 +21,11 @@ const (
 // for nothing, it is about to be sent.
 func (t *telling) wait(d *store.TrailDelivery) string {
 	since := t.readySince(d)
-	if p := t.pauseNow(d, since); p != nil {
+	later := d.Status == tidings.Parked && d.DueAt.After(t.now.Add(soon))
+	if p := t.pauseNow(d, since); p != nil && !(later && p.Cause != store.PauseOperator && !p.Until.After(t.now)) { // else its own time is what counts
 		return t.tried(d) + "is waiting: " + t.pauseText(p) + t.later(d, p)
 	}
-	if d.Status == tidings.Parked && d.DueAt.After(t.now.Add(soon)) {
+	if later {
 		return t.waitsUntil(d)
 	}
 	if t.now.Sub(since) < soon {
@@ -42,6 +43,8 @@ func (t *telling) wait(d *store.TrailDelivery) string {
 		why = fmt.Sprintf("an operator lets the lane %s send %s a second at most", d.Lane, number(rate))
 	case t.providerRate(d) != "":
 		why = t.providerRate(d)
+	case t.sparing(d) != "":
+		why = t.sparing(d)
 	default:
 		why = "more is due than can be sent at once"
 	}
@@ -98,6 +101,20 @@ func redriven(d *store.TrailDelivery) bool { return d.Reason == tidings.ReasonRe
 func (t *telling) tried(d *store.TrailDelivery) string {
 	if d.HasTried() {
 		return yet(maybeArrived(d.Attempts)) + " and "
+	}
+	return ""
+}
+
+// sparing tells of a provider of which few calls are repeated, since some fail; empty: that is not why
+// a delivery waits.
+func (t *telling) sparing(d *store.TrailDelivery) string {
+	last := lastTry(d)
+	if last == nil {
+		return ""
+	}
+	switch last.Outcome {
+	case tidings.Transient, tidings.NotSent, tidings.Throttled, tidings.OutcomeUnknown:
+		return "few calls to " + vendor(last.Provider, t.Providers) + " are repeated at a time while some fail, and others are before it"
 	}
 	return ""
 }

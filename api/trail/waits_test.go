@@ -74,13 +74,13 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				p.Until = ago(time.Second)
 				tr.Pauses = []store.Pause{p}
 			})},
-		{"a pause that the provider asked for", "Push is waiting: APNs asked to be left alone until 10:30:05 UTC.",
+		{"a pause that the provider asked for", "Push is waiting: APNs asked for a pause, so it is left alone until 10:30:05 UTC.",
 			waiting(tidings.Push, time.Second, func(tr *store.Trail, _ *store.TrailDelivery) {
 				p := failing("apns", tidings.Push)
 				p.Cause = store.PauseAsked
 				tr.Pauses = []store.Pause{p}
 			})},
-		{"a try that comes after the pause", "Push has not got through yet and is waiting: APNs asked to be left alone until 10:30:05 UTC; the next try is at 10:30:23 UTC.",
+		{"a try that comes after the pause", "Push has not got through yet and is waiting: APNs asked for a pause, so it is left alone until 10:30:05 UTC; the next try is at 10:30:23 UTC.",
 			waiting(tidings.Push, time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
 				parked(d, 23*time.Second)
 				tried(d, tidings.Transient)
@@ -138,7 +138,7 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				tried(d, tidings.OutcomeUnknown)
 				d.Attempts = append(d.Attempts, tidings.Attempt{Delivery: d.ID, Number: 2, Provider: "apns", StartedAt: ago(time.Second), EndedAt: ago(time.Second), Outcome: tidings.Transient})
 			})},
-		{"a backlog after a try without a clear answer", "Push may or may not have got through yet and is waiting for its turn since 10:29:30 UTC: more is due than can be sent at once.",
+		{"a backlog after a try without a clear answer", "Push may or may not have got through yet and is waiting for its turn since 10:29:30 UTC: few calls to APNs are repeated at a time while some fail, and others are before it.",
 			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
 				parked(d, -30*time.Second)
 				tried(d, tidings.OutcomeUnknown)
@@ -168,6 +168,14 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 			waiting(tidings.Push, 30*time.Second, func(_ *store.Trail, d *store.TrailDelivery) {
 				parked(d, -30*time.Second)
 				d.Reason = tidings.ReasonSidelined
+			})},
+		{"its own time, after a pause that the provider had asked for", "Push has not got through yet: APNs is in trouble; the next try is at 10:40:00 UTC.",
+			waiting(tidings.Push, 5*time.Minute, func(tr *store.Trail, d *store.TrailDelivery) {
+				tried(d, tidings.Transient)
+				parked(d, 10*time.Minute)
+				p := failing("apns", tidings.Push)
+				p.Cause, p.Until = store.PauseAsked, ago(4*time.Minute)
+				tr.Pauses = []store.Pause{p}
 			})},
 		{"late work that its provider did not take", "Push is waiting for its turn at 10:30:30 UTC: it is late, and newer work goes first.",
 			waiting(tidings.Push, 30*time.Second, func(_ *store.Trail, d *store.TrailDelivery) {
