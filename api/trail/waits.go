@@ -28,7 +28,7 @@ func (t *telling) wait(d *store.TrailDelivery) string {
 	if later {
 		return t.waitsUntil(d)
 	}
-	if t.now.Sub(since) < soon {
+	if t.now.Sub(since) < soon || d.Status == tidings.Parked && d.DueAt.After(t.now) {
 		return ""
 	}
 	why := ""

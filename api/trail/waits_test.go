@@ -177,6 +177,11 @@ func TestWhatWaitsSaysWhyAndUntilWhen(t *testing.T) {
 				p.Cause, p.Until = store.PauseAsked, ago(4*time.Minute)
 				tr.Pauses = []store.Pause{p}
 			})},
+		{"just before its next try", "Push has not got through yet; the next try is about to begin.",
+			waiting(tidings.Push, time.Minute, func(_ *store.Trail, d *store.TrailDelivery) {
+				tried(d, tidings.Transient)
+				parked(d, time.Second)
+			})},
 		{"late work that its provider did not take", "Push is waiting for its turn at 10:30:30 UTC: it is late, and newer work goes first.",
 			waiting(tidings.Push, 30*time.Second, func(_ *store.Trail, d *store.TrailDelivery) {
 				parked(d, 30*time.Second)

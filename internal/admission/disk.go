@@ -110,7 +110,20 @@ func (d *Door) Full() error {
 	if room != roomForNone {
 		return nil
 	}
-	return fmt.Errorf("%d KiB are free on the disk of data_dir, and %v %% or %d MiB are kept for what was accepted", free>>10, d.Disk.AllPercent, d.Disk.AllMiB)
+	return d.Disk.full(free)
+}
+
+// Full says that the disk of a folder has no room for new work; nil: it has, or nobody knows.
+func (d Disk) Full(dir string) error {
+	free, total, err := freeSpace(dir)
+	if err != nil || total == 0 || d.room(free, total) != roomForNone {
+		return nil
+	}
+	return d.full(free)
+}
+
+func (d Disk) full(free uint64) error {
+	return fmt.Errorf("%d KiB are free on the disk of data_dir, and %v %% or %d MiB are kept for what was accepted", free>>10, d.AllPercent, d.AllMiB)
 }
 
 // Space says why bulk work, and why any new work, cannot be stored now; nil: it can.

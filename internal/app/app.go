@@ -138,7 +138,7 @@ func New(ctx context.Context, cfg config.Config, s Settings) (_ *App, err error)
 	}
 	a.Lanes, err = lanes.Open(ctx, broker)
 	if err != nil {
-		return nil, fmt.Errorf("open the lanes: %w", err)
+		return nil, fmt.Errorf("open the lanes: %w", errors.Join(err, cfg.Disk.Full(watched(cfg))))
 	}
 	a.push("lanes", func(context.Context) error { return a.Lanes.Close() })
 
