@@ -27,8 +27,8 @@ type Provider struct {
 type Service struct {
 	Providers map[string]Provider // the configured ones, by name
 	Lease     time.Duration       // after which a call is over, whatever came of it
-	// Down reports whether the broker can be used at present. It is asked of what might be sent and is
-	// not; nil: it can.
+	// Down reports that the broker cannot be used at present. It is asked of what might be sent and is
+	// not; nil: it can be used.
 	Down func() bool
 }
 

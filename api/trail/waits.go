@@ -21,11 +21,15 @@ const (
 // for nothing, it is about to be sent.
 func (t *telling) wait(d *store.TrailDelivery) string {
 	since := t.readySince(d)
-	later := d.Status == tidings.Parked && d.DueAt.After(t.now.Add(soon))
-	if p := t.pauseNow(d, since); p != nil && !(later && p.Cause != store.PauseOperator && !p.Until.After(t.now)) { // else its own time is what counts
+	ahead := d.Status == tidings.Parked && d.DueAt.After(t.now.Add(soon))
+	p := t.pauseNow(d, since)
+	if p != nil && ahead && p.Cause != store.PauseOperator && !p.Until.After(t.now) {
+		p = nil // its own time is what counts
+	}
+	if p != nil {
 		return t.tried(d) + "is waiting: " + t.pauseText(p) + t.later(d, p)
 	}
-	if later {
+	if ahead {
 		return t.waitsUntil(d)
 	}
 	if t.now.Sub(since) < soon || d.Status == tidings.Parked && d.DueAt.After(t.now) {
