@@ -23,7 +23,7 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	p, retry := r.priority, r.retry
 	line, rate := g.turns[p], g.rate(p)
 	n, again := g.freeLocked(p, now)
-	if n == 0 && p == tidings.Urgent {
+	if n == 0 && p == tidings.Urgent && g.exhausted(now) {
 		g.urgent = now.Add(urgentWaits)
 	}
 	if yields := line.yields(r, now, rate); n == 0 || yields {
@@ -41,6 +41,12 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	}
 	g.budget.call(retry)
 	return &permit{gate: g, priority: p, probe: g.breaker.take(), retry: retry}, time.Time{}
+}
+
+// exhausted reports whether there is nothing that bulk could leave to what is urgent, but for the next permit.
+func (g *gate) exhausted(now time.Time) bool {
+	tokens, _ := g.all.free(now)
+	return g.calls >= g.Concurrency || tokens == 0
 }
 
 // reopening is when a delivery should come back that was turned away by the breaker.
