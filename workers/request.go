@@ -43,7 +43,7 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	return &permit{gate: g, priority: p, probe: g.breaker.take(), retry: retry}, time.Time{}
 }
 
-// exhausted reports whether there is nothing that bulk could leave to what is urgent, but for the next permit.
+// exhausted reports whether what bulk and what is urgent share is used up: the calls at once, or the rate.
 func (g *gate) exhausted(now time.Time) bool {
 	tokens, _ := g.all.free(now)
 	return g.calls >= g.Concurrency || tokens == 0
