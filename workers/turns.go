@@ -93,18 +93,19 @@ func (t *turns) goes(late bool, now time.Time, most float64) {
 	t.beside = now.Add(reserve * span)
 }
 
-// early is how many a second of those that wait for turns far ahead could be called from now on: what the
-// provider may be called, else what it has shown that it takes and what it has free.
+// early is how many a second of those that wait for turns could be called from now on, though their turns may be
+// far ahead: what the provider may be called, since an earlier process may have given the turns; else what it has
+// shown that it takes and what it has free, where turns were given that far.
 func (t *turns) early(late bool, free int, most float64, now time.Time) float64 {
 	next := t.next
 	if late {
 		next = t.late
 	}
 	switch {
+	case most > 0 && (!late || next.After(now)):
+		return most
 	case !next.After(now.Add(look)):
 		return 0
-	case most > 0:
-		return most
 	}
 	return t.pace*5/4 + float64(free)/look.Seconds()
 }

@@ -99,3 +99,35 @@ func TestTheTurnsOfWhatWaitsNoMoreAreNotLeftEmpty(t *testing.T) {
 		}
 	})
 }
+
+// A process that starts does not know whose turns are left, and uses those of what is over all the same.
+func TestTurnsThatAnEarlierProcessGaveAreUsed(t *testing.T) {
+	s := &script{}
+	phones := provider("phones", tidings.Push, s)
+	phones.PerSecond = 8
+	inWorld(t, []Provider{phones, provider("others", tidings.Push, &script{})}, func(t *testing.T, w *world) {
+		first := w.start()
+		brief := freshPush
+		brief.fresh, brief.expires = 0, 15*time.Second
+		lasting := brief
+		lasting.expires = time.Hour
+		var ids []tidings.DeliveryID
+		for range 150 { // each other one is over soon
+			w.accept(1, brief)
+			ids = append(ids, w.accept(1, lasting)...)
+		}
+		w.pass(5 * time.Second)
+		w.stop(first)
+		w.start()
+		w.pass(12 * time.Second) // what is brief is over
+		before := s.count()
+		w.pass(10 * time.Second)
+		if n := s.count() - before; n < 10*7*8/10 {
+			t.Errorf("%d calls in ten seconds, seven a second may be made", n)
+		}
+		w.pass(20 * time.Second)
+		if spans := w.waits(ids); len(spans) != len(ids) {
+			t.Errorf("%d of %d are sent", len(spans), len(ids))
+		}
+	})
+}

@@ -96,11 +96,11 @@ func (d *Door) takeOver(waiting map[tidings.Lane]store.Waiting, settled map[tidi
 	for name, l := range d.lanes {
 		w := waiting[name]
 		l.drain.see(l.total-l.turn, w.Came, w.Queued+w.Due, span, now)
-		l.total, l.turn, l.apps = w.Queued+w.Due+w.Turn, w.Turn, w.Apps
+		l.total, l.turn, l.late, l.apps = w.Queued+w.Due+w.Turn, w.Turn, w.Late, w.Apps
 		for app, n := range settled[name] {
 			l.take(l.since, app, n)
 		}
-		busy = busy || l.waiting() > min(l.limit(), l.bound.Short)/4
+		busy = busy || max(l.waiting(), l.late) > min(l.limit(), l.bound.Short)/4
 		if l.apps == nil && l.contended() {
 			d.wake() // it became so since the count was asked for
 		}

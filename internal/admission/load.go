@@ -23,6 +23,7 @@ type load struct {
 	bound Bound
 	total int            // as counted
 	turn  int            // what of that waits for its turn at a provider
+	late  int            // what waits beside that, since fresh work goes first
 	apps  map[string]int // the same by app; nil: not told apart
 	since map[string]int // committed by this process since the count began, by app
 	open  map[string]int // let in and not settled, by app
@@ -87,10 +88,18 @@ func (l *load) active(app string) int {
 // refusal says why n more deliveries of an app may not wait for the lane; nil: they may.
 func (l *load) refusal(app string, c Class, n int) *Refusal {
 	limit, waiting := l.limit(), l.waiting()
+	allowed := c.of(limit)
+	if l.late >= allowed {
+		return &Refusal{
+			Code:   CodeLaneFull,
+			Detail: fmt.Sprintf("%d deliveries of %s are late and wait for newer ones, and %d may; post it again later", l.late, l.lane, allowed),
+			After:  l.after(l.late + n - allowed),
+		}
+	}
 	if waiting+n <= limit/2 {
 		return nil
 	}
-	active, mine, allowed := l.active(app), l.of(app), c.of(limit)
+	active, mine := l.active(app), l.of(app)
 	share := max(1, allowed/active)
 	switch {
 	case active > 1 && mine+n > share:

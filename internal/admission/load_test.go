@@ -66,6 +66,23 @@ func codeOf(r *Refusal) string {
 	return r.Code
 }
 
+// What is late does not keep fresh work out, but a lane that falls behind for long takes no more of it.
+func TestLateWorkIsBoundedApart(t *testing.T) {
+	for _, c := range []struct {
+		late, waiting int
+		as            Class
+		code          string
+	}{
+		{99, 50, Transactional, ""}, {100, 0, Transactional, CodeLaneFull}, {100, 0, Critical, ""}, {110, 0, Critical, CodeLaneFull}, {80, 0, Marketing, CodeLaneFull},
+	} {
+		l := loaded(map[string]int{"shop": c.waiting})
+		l.late = c.late
+		if code := codeOf(l.refusal("shop", c.as, 1)); code != c.code {
+			t.Errorf("%d late, %d others, class %v: %q, want %q", c.late, c.waiting, c.as, code, c.code)
+		}
+	}
+}
+
 func TestWhatIsOnItsWayCounts(t *testing.T) {
 	l := loaded(map[string]int{"shop": 40})
 	l.add(l.since, "shop", 30)

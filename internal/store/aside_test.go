@@ -136,6 +136,9 @@ func TestALateTurnAtAProviderIsNoneAndCountsForNothing(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		w.expect(id, tidings.Parked, tidings.ReasonSidelined)
+		if waiting, err := s.Waiting(t.Context(), now, time.Time{}, nil); err != nil || waiting[bulk].Late != 1 {
+			t.Errorf("while it is set aside: %+v, %v", waiting[bulk], err)
+		}
 		if ids, err := s.Aside(t.Context(), bulk, now, 10); err != nil || len(ids) != 1 {
 			t.Fatalf("%d may go while nothing fresh waits, %v", len(ids), err)
 		}
@@ -154,7 +157,7 @@ func TestALateTurnAtAProviderIsNoneAndCountsForNothing(t *testing.T) {
 			t.Errorf("while it waits for another turn: %+v, %v", stats[bulk], err)
 		}
 		waiting, err := s.Waiting(t.Context(), now, time.Time{}, []tidings.Lane{bulk})
-		if err != nil || waiting[bulk].Turn != 0 || len(waiting[bulk].Apps) != 0 {
+		if err != nil || waiting[bulk].Turn != 0 || waiting[bulk].Late != 1 || len(waiting[bulk].Apps) != 0 {
 			t.Errorf("while it waits for another turn: %+v, %v", waiting[bulk], err)
 		}
 	})

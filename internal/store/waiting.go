@@ -13,8 +13,9 @@ type Waiting struct {
 	Queued int            // in the lane
 	Due    int            // parked and due
 	Turn   int            // parked until its turn at a provider, never tried and not late
+	Late   int            // parked since fresh work goes first
 	Came   int            // accepted since the instant asked for, whatever became of it
-	Apps   map[string]int // all of these together by app; nil where it was not asked for
+	Apps   map[string]int // what is queued, due or waits for its turn, by app; nil where it was not asked for
 }
 
 // Waiting counts what waits for each lane and, since an instant unless it is zero, what came; for
@@ -47,8 +48,10 @@ func (t *tx) waiting(now, since time.Time, apart []tidings.Lane) (map[tidings.La
 			w.Queued = n
 		case string(tidings.Parked):
 			w.Due = n
-		default:
+		case "turn":
 			w.Turn = n
+		default:
+			w.Late += n
 		}
 		out[lane] = w
 		return nil

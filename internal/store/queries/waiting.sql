@@ -9,7 +9,13 @@ SELECT lane, status, COUNT(*) FROM deliveries
 WHERE lane IN ({{lanes}}) AND status = 'parked' AND due_at <= $1 GROUP BY lane, status
 UNION ALL
 SELECT lane, 'turn', COUNT(*) FROM deliveries
-WHERE lane IN ({{lanes}}) AND {{turn}} AND due_at > $1 GROUP BY lane;
+WHERE lane IN ({{lanes}}) AND {{turn}} AND due_at > $1 GROUP BY lane
+UNION ALL
+SELECT lane, 'late', COUNT(*) FROM deliveries
+WHERE lane IN ({{lanes}}) AND status = 'parked' AND reason = 'sidelined' AND due_at > $1 GROUP BY lane
+UNION ALL
+SELECT lane, 'late', COUNT(*) FROM deliveries
+WHERE lane IN ({{lanes}}) AND {{any turn}} AND sidelined_at IS NOT NULL AND due_at > $1 GROUP BY lane;
 
 -- Ids are ordered by time, so what came since is the end of the table.
 -- name: waiting_came
