@@ -186,6 +186,9 @@ const (
 	ReceiptComplained ReceiptStatus = "complained"
 )
 
+// CodeCut is the code of an attempt whose call was cut since the process was stopped and had no time left.
+const CodeCut = "stopped"
+
 // A Receipt is what a provider or client reports about an attempt after it was accepted.
 type Receipt struct {
 	Provider   string     // configured name

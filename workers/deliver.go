@@ -100,6 +100,9 @@ func (s *sender) call(c *call, m *channels.Message) *store.Result {
 		return r
 	}
 	fault := channels.Classify(err)
+	if fault.Fault == tidings.OutcomeUnknown && s.w.calls.Err() != nil {
+		fault.Code = tidings.CodeCut
+	}
 	step := channels.Next(s.when(c, fault, end), fault, s.w.policy(c.event, c.Delivery.Channel))
 	c.permit.done(ended{failed: step.Breaker, throttled: fault.WantsFewer(), pause: fault.Pause(), took: end.Sub(start)}, end)
 	s.fail(c, r, fault, s.believed(c, fault, step, end))

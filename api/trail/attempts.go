@@ -74,6 +74,8 @@ func (w *teller) unclear(d *store.TrailDelivery, a *tidings.Attempt, who string)
 		return "the process that was sending it through " + who + " stopped before it told what came of it; the receipts tell"
 	case "lease_over":
 		return "the process that was sending it through " + who + " stopped before it told what came of it; it may have arrived"
+	case tidings.CodeCut:
+		return "the process was stopped while it sent it through " + who + "; it may have arrived"
 	case "panic":
 		return "sending it through " + who + " broke off; it may have arrived"
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,8 +240,14 @@ func TestCallsThatOutlastTheShutdownDoNotMakeItFail(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 		w.start()
-		if s := w.until(id, "sent", time.Minute); s.Deliveries[0].Attempts[0].Outcome != "unknown" {
+		s := w.until(id, "sent", time.Minute)
+		if s.Deliveries[0].Attempts[0].Outcome != "unknown" {
 			t.Errorf("the call that was cut: %+v", s.Deliveries[0].Attempts[0])
+		}
+		if !slices.ContainsFunc(s.Timeline, func(m struct{ Kind, Text string }) bool {
+			return strings.Contains(m.Text, "The process was stopped while it sent it through APNs")
+		}) {
+			t.Errorf("the timeline blames others: %+v", s.Timeline)
 		}
 	})
 }
