@@ -146,7 +146,7 @@ type Delivery struct {
 	DueAt      time.Time // zero: finished
 	ClaimNo    int       // rises at every claim: the fence
 	Tries      int       // what the retry budget counts
-	Tried      []string  // providers tried since the last pause
+	Tried      []string  // providers tried since the last pause; with ! behind the name where our account or set-up is at fault
 	QueuedAt   time.Time
 	FinishedAt time.Time
 

@@ -19,6 +19,7 @@ type Policy struct {
 type Case struct {
 	Tries      int       // including the one that failed
 	Others     int       // how many providers of the route are left to try before a pause
+	Passing    bool      // another provider failed since the last pause, and not by our set-up: it may work soon
 	Registered time.Time // when the address was last registered
 	ExpiresAt  time.Time
 	Now        time.Time
@@ -123,14 +124,18 @@ func laterOnly(c Case, fault *Error, p Policy) Step {
 }
 
 // mend waits for somebody to mend our set-up, without spending attempts, up to a last try just
-// before the expiry.
+// before the expiry; as after any failure where another provider may work before that.
 func mend(c Case, fault *Error, p Policy) Step {
 	step := Step{Status: tidings.Parked, Refund: true, Breaker: true, Page: true}
 	switch {
 	case c.Others > 0 && !c.expired():
 		step.Another, step.DueAt = true, c.Now
 	case c.left() > lastCall:
-		step.DueAt = c.Now.Add(min(max(p.Cap, fault.After), c.left()-lastCall))
+		pause := max(p.Cap, fault.After)
+		if c.Passing {
+			pause = p.pause(c, fault)
+		}
+		step.DueAt = c.Now.Add(min(pause, c.left()-lastCall))
 	default:
 		step.Status, step.Reason = tidings.Dead, tidings.ReasonProviderBroken
 	}

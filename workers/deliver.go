@@ -160,7 +160,7 @@ func (s *sender) when(c *call, fault *channels.Error, now time.Time) channels.Ca
 	if fault.Fault == tidings.PolicyBlocked { // no retry will help here, so wait even for a provider that is left alone now
 		others = c.elsewhere
 	}
-	return channels.Case{Tries: c.Delivery.Tries, Others: others, Registered: c.Address.RegisteredAt,
+	return channels.Case{Tries: c.Delivery.Tries, Others: others, Passing: mayPass(c.Delivery.Tried), Registered: c.Address.RegisteredAt,
 		ExpiresAt: c.Notification.ExpiresAt, Now: now.UTC(), Jitter: rand.Float64()}
 }
 
@@ -172,7 +172,7 @@ func (s *sender) fail(c *call, r *store.Result, fault *channels.Error, step chan
 		r.Attempt.RetryAt = step.DueAt
 	}
 	if waits := step.Status == tidings.Unknown && !step.DueAt.IsZero(); step.Another || waits {
-		r.Tried = append(c.Delivery.Tried[:len(c.Delivery.Tried):len(c.Delivery.Tried)], c.gate.Name)
+		r.Tried = append(c.Delivery.Tried[:len(c.Delivery.Tried):len(c.Delivery.Tried)], triedAs(c.gate.Name, fault.Fault))
 	}
 	r.Effect = store.AddressEffect{Kind: store.EffectKind(step.Effect), DeadSince: fault.DeadSince} // the words are the same
 }

@@ -171,10 +171,26 @@ func mix(id tidings.DeliveryID) uint64 {
 	return z ^ z>>31
 }
 
+// broken is put behind the name of a provider that was tried, and where our account or set-up is at fault.
+const broken = "!"
+
+// triedAs is what a delivery keeps of a provider that was tried in vain.
+func triedAs(name string, fault tidings.Outcome) string {
+	if fault == tidings.ConfigFault || fault == tidings.QuotaSpent {
+		return name + broken
+	}
+	return name
+}
+
+// mayPass reports whether one of those that were tried failed for another reason than our set-up.
+func mayPass(tried []string) bool {
+	return slices.ContainsFunc(tried, func(name string) bool { return !strings.HasSuffix(name, broken) })
+}
+
 // untried are the candidates that were not tried since the last pause.
 func untried(candidates, tried []string) []string {
 	if len(tried) == 0 {
 		return candidates
 	}
-	return slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(tried, name) })
+	return slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(tried, name) || slices.Contains(tried, name+broken) })
 }

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tidings"
+	"tidings/channels"
 )
 
 func smsRouter(t *testing.T, routes ...Route) *router {
@@ -84,6 +86,9 @@ func TestWeightsShareDeliveriesAndNeverChangeTheirMind(t *testing.T) {
 
 func TestUntriedLeavesOutWhatWasTried(t *testing.T) {
 	all := []string{"one", "two", "three"}
+	if got := untried(all, []string{"two!"}); !slices.Equal(got, []string{"one", "three"}) {
+		t.Errorf("%v", got)
+	}
 	if got := untried(all, []string{"two"}); !slices.Equal(got, []string{"one", "three"}) {
 		t.Errorf("%v", got)
 	}
@@ -141,5 +146,41 @@ func TestAProviderCarriesWhereItIsACandidate(t *testing.T) {
 				t.Errorf("%v: %s is said to carry there, or not, unlike the candidates %v", to, p.Name, candidates)
 			}
 		}
+	}
+}
+
+// One provider was in trouble for a moment, and the other's set-up is broken: that is no reason to wait until somebody
+// mends the set-up.
+func TestAProviderThatMayWorkSoonIsNotWaitedForLikeABrokenOne(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		first  tidings.Outcome
+		within time.Duration // after which it is sent; 0: it waits for the longest pause
+	}{
+		{"one was in trouble", tidings.Transient, 5 * time.Second},
+		{"one was not reached", tidings.NotSent, 5 * time.Second},
+		{"both set-ups are broken", tidings.ConfigFault, 0},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			one := &script{answer: func(call int, _ *channels.Message) error {
+				if call == 0 {
+					return fault(c.first)
+				}
+				return nil
+			}}
+			two := &script{answer: func(int, *channels.Message) error { return fault(tidings.ConfigFault) }}
+			inWorld(t, []Provider{provider("twilio", tidings.SMS, one), provider("aws-sms", tidings.SMS, two)}, func(t *testing.T, w *world) {
+				w.start()
+				id := w.accept(1, order{event: "login.code", channel: tidings.SMS})[0]
+				w.pass(max(c.within, time.Second))
+				d := w.delivery(id)
+				switch {
+				case c.within > 0 && d.Status != tidings.Sent:
+					t.Errorf("%s after %v, due %v on; attempts %v", d.Status, c.within, time.Until(d.DueAt), w.outcomes(id))
+				case c.within == 0 && time.Until(d.DueAt) < w.config.Delivery.RetryCap/2:
+					t.Errorf("%s, due in %v; attempts %v", d.Status, time.Until(d.DueAt), w.outcomes(id))
+				}
+			})
+		})
 	}
 }
