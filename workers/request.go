@@ -23,7 +23,7 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	p, retry := r.priority, r.retry
 	line, rate := g.turns[p], g.rate(p)
 	n, again := g.freeLocked(p, now)
-	if n == 0 && p == tidings.Urgent && g.exhausted(now) {
+	if n == 0 && p == tidings.Urgent && g.calls >= g.Concurrency { // of the rate, bulk leaves a part at any time
 		g.urgent = now.Add(urgentWaits)
 	}
 	if yields := line.yields(r, now, rate); n == 0 || yields {
@@ -31,6 +31,9 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	}
 	if retry && g.breaker.openUntil.IsZero() && !g.budget.allows(now) {
 		return nil, line.take(r, now.Add(overBudget), rate)
+	}
+	if p == tidings.Urgent {
+		g.urgent = time.Time{}
 	}
 	line.goes(r.late, now, rate)
 	g.calls++
@@ -41,12 +44,6 @@ func (g *gate) take(r request, now time.Time) (_ *permit, again time.Time) {
 	}
 	g.budget.call(retry)
 	return &permit{gate: g, priority: p, probe: g.breaker.take(), retry: retry}, time.Time{}
-}
-
-// exhausted reports whether what bulk and what is urgent share is used up: the calls at once, or the rate.
-func (g *gate) exhausted(now time.Time) bool {
-	tokens, _ := g.all.free(now)
-	return g.calls >= g.Concurrency || tokens == 0
 }
 
 // reopening is when a delivery should come back that was turned away by the breaker.

@@ -125,8 +125,6 @@ func (r Rule) fits(p protocol) error {
 		return fmt.Errorf("%s has no stages and no enhanced status codes", p.typ)
 	case !p.streams && (r.Do.Streams > 0 || r.Do.GoAway > 0):
 		return fmt.Errorf("%s has no streams to limit and no connections to close gracefully", p.typ)
-	case p.stages && (len(r.Do.Headers) > 0 || len(r.Do.Body) > 0):
-		return fmt.Errorf("%s answers with a reply code and words: it has no headers and no body", p.typ)
 	case p.reports == nil && later, p.mute && r.Receipts.None:
 		return fmt.Errorf("%s sends no receipts", p.typ)
 	}

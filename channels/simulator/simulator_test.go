@@ -79,8 +79,6 @@ func TestARuleThatCannotBeMeantIsRefusedAndChangesNothing(t *testing.T) {
 		{"a stage that SMTP has not", `[{"provider":"apns","do":{"at":"lunch"}}]`},
 		{"a status code that is none", `[{"provider":"smtp","do":{"status":451,"enhanced":"4.3"}}]`},
 		{"a stage where there are none", `[{"provider":"apns","do":{"status":503,"at":"data"}}]`},
-		{"headers where there are none", `[{"provider":"smtp","do":{"status":451,"headers":{"Retry-After":"5"}}}]`},
-		{"a body where there is none", `[{"provider":"smtp","do":{"status":451,"body":{"reason":"busy"}}}]`},
 		{"streams where there are none", `[{"provider":"fcm","do":{"streams":5}}]`},
 		{"a graceful end where there is none", `[{"provider":"twilio","do":{"goaway":5}}]`},
 		{"receipts where there are none", `[{"provider":"apns","receipts":{"order":["delivered"]}}]`},
