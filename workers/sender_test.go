@@ -2,6 +2,7 @@ package workers
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,9 +94,9 @@ func TestAfterAllProvidersComesAPauseAndTheFirstAgain(t *testing.T) {
 }
 
 func TestAnOpenBreakerSpendsNoAttempts(t *testing.T) {
-	broken := true
+	var works atomic.Bool
 	s := &script{answer: func(int, *channels.Message) error {
-		if broken {
+		if !works.Load() {
 			return fault(tidings.Transient)
 		}
 		return nil
@@ -112,7 +113,7 @@ func TestAnOpenBreakerSpendsNoAttempts(t *testing.T) {
 				t.Errorf("delivery is %s after %d tries", d.Status, d.Tries)
 			}
 		}
-		broken = false
+		works.Store(true)
 		w.pass(20 * time.Minute)
 		w.ends(tidings.Sent, "", ids...)
 	})

@@ -65,8 +65,8 @@ func TestFreshWorkGoesBeforeLateWorkThatWaitsForItsTurnAtAProvider(t *testing.T)
 			t.Fatalf("%d of %d fresh ones are sent in time", len(spans), len(fresh))
 		}
 		t.Logf("fresh ones waited %v at the median, %v at most", spans[len(spans)/2], spans[len(spans)-1])
-		if most := spans[len(spans)-1]; most > 8*time.Second {
-			t.Errorf("a fresh one waited %v behind late work", most)
+		if most := spans[len(spans)*9/10]; most > 6*time.Second {
+			t.Errorf("one in ten of the fresh ones waited %v and longer behind late work", most)
 		}
 		calls := s.count() - sent
 		if calls < 25*5*7/10 {
