@@ -27,10 +27,16 @@ func (r *remote) client() (*client.Client, error) {
 	if !ok {
 		return nil, errUsage("name an API key as KEY_ID.SECRET with --key or TIDINGS_KEY; make one with: tidings keys create --app NAME")
 	}
-	if u, err := url.Parse(r.url); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if !isAddress(r.url) {
 		return nil, errUsage("--url: %q is no address such as http://127.0.0.1:8080", r.url)
 	}
 	return client.New(r.url, id, secret), nil
+}
+
+// isAddress reports whether a text says where a service is, such as http://127.0.0.1:8080.
+func isAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 func or(a, b string) string {

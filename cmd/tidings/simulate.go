@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,7 @@ func newSimulate() *cobra.Command {
 			"when all listen. Each accepted send is a line of the ledger. Faults are set on the control port, base + 8.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if u, err := url.Parse(hooks); hooks != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+			if hooks != "" && !isAddress(hooks) {
 				return errUsage("--hooks: %q is not a URL such as http://127.0.0.1:8080", hooks)
 			}
 			return simulate(cmd, base, ledger, hooks, playground.Setup{File: file, Listen: listen, Force: force})
