@@ -200,14 +200,14 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 		}
 	}
 	if to.gate == nil {
-		return tidings.Parked, "", p.reopening(left, p.wants(c))
+		return tidings.Parked, "", p.reopening(left, p.s.request(c))
 	}
 	if !c.Notification.Test {
 		if until := to.gate.sparedUntil(c.Address.ID, p.now); !until.IsZero() {
 			c.Why = "the provider asked that nothing be sent to this address until " + clock(until, p.now)
 			return tidings.Parked, "", until.Add(rand.N(busy))
 		}
-		permit, again := to.gate.take(p.wants(c), p.now)
+		permit, again := to.gate.take(p.s.request(c), p.now)
 		if permit == nil {
 			return tidings.Parked, "", again
 		}
@@ -217,9 +217,9 @@ func (p *plan) route(c *store.Claimed, to *call) (tidings.Status, tidings.Reason
 	return "", "", time.Time{}
 }
 
-// wants is what a permit for a delivery is asked for.
-func (p *plan) wants(c *store.Claimed) request {
-	return request{priority: p.s.lane.Priority(), retry: repeats(&c.Delivery), tried: c.Delivery.ClaimNo > 0, late: c.Late, queued: c.Delivery.QueuedAt}
+// request is what a permit for a delivery is asked for.
+func (s *sender) request(c *store.Claimed) request {
+	return request{priority: s.lane.Priority(), retry: repeats(&c.Delivery), tried: c.Delivery.ClaimNo > 0, late: c.Late, queued: c.Delivery.QueuedAt}
 }
 
 // repeats reports whether the next call of a delivery repeats one that failed, rather than being
@@ -230,7 +230,7 @@ func repeats(d *tidings.Delivery) bool {
 
 // reopening is when a delivery should come back whose providers are all left alone: in its turn,
 // once the first of them lets something through.
-func (p *plan) reopening(names []string, w request) time.Time {
+func (p *plan) reopening(names []string, r request) time.Time {
 	var first *gate
 	var opens time.Time
 	for _, name := range names {
@@ -239,7 +239,7 @@ func (p *plan) reopening(names []string, w request) time.Time {
 			first, opens = g, until
 		}
 	}
-	return first.reopening(w, p.now)
+	return first.reopening(r, p.now)
 }
 
 // giveBack gives the permits back that no claimed delivery uses.

@@ -31,7 +31,7 @@ func (s *sender) deliver(c *call) {
 	case errors.Is(err, errStopping):
 		s.giveBack(c, err, time.Now())
 	case errors.Is(err, errOpened):
-		s.giveBack(c, err, c.gate.reopening(request{priority: s.lane.Priority(), tried: true, late: c.Late, queued: c.Delivery.QueuedAt}, time.Now()))
+		s.giveBack(c, err, c.gate.reopening(s.request(&c.Claimed), time.Now()))
 	case err != nil:
 		s.giveBack(c, err, time.Now().Add(troubled))
 	default:

@@ -67,8 +67,8 @@ func (t *turns) take(r request, earliest time.Time, most float64) time.Time {
 	return at.Add(rand.N(min(gap/4, busy)))
 }
 
-// yields reports whether a delivery that asks for a permit must let others go first: one that is late does while
-// fresh work waits, but for a small part of the calls; at a rate, one that comes after those that wait.
+// yields takes note of a delivery that asks for a permit, and reports whether it must let others go first: one that is
+// late does while fresh work waits, but for a small part of the calls; at a rate, one that comes after those that wait.
 func (t *turns) yields(r request, now time.Time, most float64) bool {
 	if r.late {
 		return t.waits(now) && now.Before(t.beside)
