@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,24 +36,24 @@ func (t *telling) wait(d *store.TrailDelivery) string {
 	if t.now.Sub(since) < soon || d.Status == tidings.Parked && d.DueAt.After(t.now) {
 		return ""
 	}
-	why := ""
-	switch rate := t.trail.Rates[d.Lane]; {
+	switch {
 	case t.trail.WorkedAt.Before(t.now.Add(-unseen)):
 		return t.tried(d) + "is waiting: no process that sends is running" + t.lastSeen()
 	case t.Down != nil && t.Down():
 		return t.tried(d) + "is waiting since " + at(since, t.now) + ": the broker cannot be used at present, so nothing is handed to the processes that send"
-	case behind(d):
-		why = waiting(tidings.ReasonSidelined)
-	case rate > 0:
-		why = fmt.Sprintf("an operator lets the lane %s send %s a second at most", d.Lane, number(rate))
-	case t.providerRate(d) != "":
-		why = t.providerRate(d)
-	case t.sparing(d) != "":
-		why = t.sparing(d)
-	default:
-		why = "more is due than can be sent at once"
 	}
-	return t.tried(d) + "is waiting for its turn since " + at(since, t.now) + ": " + why
+	return t.tried(d) + "is waiting for its turn since " + at(since, t.now) + ": " + t.before(d)
+}
+
+// before is why what is due has to wait for its turn.
+func (t *telling) before(d *store.TrailDelivery) string {
+	if behind(d) {
+		return waiting(tidings.ReasonSidelined)
+	}
+	if rate := t.trail.Rates[d.Lane]; rate > 0 {
+		return fmt.Sprintf("an operator lets the lane %s send %s a second at most", d.Lane, number(rate))
+	}
+	return cmp.Or(t.providerRate(d), t.sparing(d), "more is due than can be sent at once")
 }
 
 // later tells when a delivery is tried that waits for longer than the pause lasts.
