@@ -31,9 +31,7 @@ func (m *machine) say(res store.Result, v verdict) {
 	if late := !d.is(tidings.Sending) || d.claimNo != n; got[0].Late != late {
 		m.Fatalf("late is %v, want %v", got[0].Late, late)
 	}
-	for _, s := range m.strays[res.Attempt.Ref] { // they wait for their attempt
-		m.hear(d, n, s.Status, s.Outcome)
-	}
+	m.hear(d, n, m.strays[res.Attempt.Ref]...) // they waited for their attempt
 	delete(m.strays, res.Attempt.Ref)
 	d.recorded(n, v, res.Attempt.EndedAt)
 	if got[0].Status != d.status {
@@ -53,9 +51,18 @@ func ref(c store.Claimed) string {
 	return c.Delivery.ID.String() + "-" + string(rune('a'+c.Delivery.ClaimNo))
 }
 
-func (m *machine) hear(d *modelled, n int, s tidings.ReceiptStatus, o tidings.Outcome) {
-	if d.heard(n, s, o) && o == tidings.RecipientOptout && (s == tidings.ReceiptFailed || s == tidings.ReceiptBounced) {
-		m.stopped[d.address] = true
+// hear follows what receipts for attempt n say together.
+func (m *machine) hear(d *modelled, n int, together ...tidings.Receipt) {
+	fresh := false
+	for _, r := range together {
+		news := d.heard(n, r.Status, r.Outcome)
+		fresh = fresh || news
+		if news && r.Outcome == tidings.RecipientOptout && r.Refuses() {
+			m.stopped[d.address] = true
+		}
+	}
+	if fresh {
+		d.reconsider()
 	}
 }
 
@@ -71,7 +78,7 @@ func (m *machine) receipt(r *rapid.T) {
 	news.Delivery, news.Attempt = c.Delivery.ID, c.Delivery.ClaimNo
 	list := slices.Repeat([]tidings.Receipt{news}, rapid.IntRange(1, 2).Draw(r, "copies"))
 	m.tell(0, list...)
-	m.hear(m.byID[c.Delivery.ID], c.Delivery.ClaimNo, news.Status, news.Outcome)
+	m.hear(m.byID[c.Delivery.ID], c.Delivery.ClaimNo, news)
 }
 
 func (m *machine) tell(strays int, list ...tidings.Receipt) {
@@ -92,7 +99,7 @@ func (m *machine) receiptByReference(r *rapid.T) {
 		return
 	}
 	m.tell(0, news)
-	m.hear(m.byID[c.Delivery.ID], c.Delivery.ClaimNo, news.Status, news.Outcome)
+	m.hear(m.byID[c.Delivery.ID], c.Delivery.ClaimNo, news)
 }
 
 // forged is a receipt of an attempt that never was, or of nothing that is known.

@@ -201,7 +201,7 @@ func (m *modelled) refund(v verdict) {
 	}
 }
 
-// heard is a receipt for attempt n; false: it says nothing new.
+// heard takes in a receipt for attempt n; false: it says nothing new.
 func (m *modelled) heard(n int, s tidings.ReceiptStatus, o tidings.Outcome) bool {
 	t := m.of1(n)
 	if t.receipts[s] {
@@ -213,7 +213,6 @@ func (m *modelled) heard(n int, s tidings.ReceiptStatus, o tidings.Outcome) bool
 	t.failed, t.bounced = t.failed || s == tidings.ReceiptFailed, t.bounced || s == tidings.ReceiptBounced
 	t.stopped = t.stopped || no && o == tidings.RecipientOptout
 	t.expired = t.expired || no && o == tidings.OutcomeExpired
-	m.reconsider()
 	return true
 }
 
